@@ -1,0 +1,31 @@
+/** What a column holds. Integers come back as `number`, or as `bigint` where the statement was prepared with `bigints`. */
+export type SqlValue = string | number | bigint | Uint8Array | null;
+
+export type SqlRow = Readonly<Record<string, SqlValue>>;
+
+/** A compiled statement of one connection. Not re-entrant: never start it again while its iterator is open. */
+export interface Statement {
+  /** Runs it; answers how many rows it changed and the last row id that the connection inserted. */
+  run(...parameters: readonly SqlValue[]): { readonly changes: number; readonly lastInsertRowid: number };
+  get(...parameters: readonly SqlValue[]): SqlRow | undefined;
+  all(...parameters: readonly SqlValue[]): readonly SqlRow[];
+  iterate(...parameters: readonly SqlValue[]): IterableIterator<SqlRow>;
+}
+
+export interface PrepareOptions {
+  /** Reads every integer column as `bigint`: for columns that may hold more than 2^53. */
+  readonly bigints?: boolean;
+}
+
+/**
+ * One SQLite connection, bound to the thread that opened it. All calls are synchronous and
+ * never wait for a lock (`busy_timeout` is 0): a lock that is not free raises the native error.
+ */
+export interface Connection {
+  /** The driver's name and SQLite's version, for `stats`. */
+  readonly driver: { readonly name: "better-sqlite3" | "node:sqlite"; readonly sqliteVersion: string };
+  exec(sql: string): void;
+  /** Compiles `sql` once and keeps the statement for this connection's life: pass constant texts. */
+  prepare(sql: string, options?: PrepareOptions): Statement;
+  close(): void;
+}
