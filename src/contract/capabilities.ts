@@ -1,4 +1,4 @@
-import type { FilterOperator } from "../filter/tree.ts";
+import type { FilterOperator } from "./filter-tree.ts";
 
 /** What a backend can do, as data: tests and documents read this and nothing else. */
 export interface Capabilities {

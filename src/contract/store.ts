@@ -1,7 +1,7 @@
-import type { Where } from "../filter/where.ts";
 import type { Capabilities } from "./capabilities.ts";
 import type { PropertyInput, PropertySchema, PropertyValues } from "./properties.ts";
 import type { VectorInput } from "./vector.ts";
+import type { Where } from "./where.ts";
 
 /** Options of every call that may take long (Q11). */
 export interface CallOptions {
@@ -34,10 +34,10 @@ export interface Match extends StoredRecord {
   readonly cosineSimilarity: number;
 }
 
-export interface QueryOptions extends CallOptions {
+export interface QueryOptions<S extends PropertySchema = PropertySchema> extends CallOptions {
   /** Count, 0…10,000; default 10. */
   readonly limit?: number;
-  readonly where?: Where;
+  readonly where?: Where<S>;
   /** In [−1, 1], inclusive (Q2). */
   readonly minCosineSimilarity?: number;
   readonly includeVectors?: boolean;
@@ -45,11 +45,11 @@ export interface QueryOptions extends CallOptions {
   readonly exact?: true;
 }
 
-export interface QueryRequest extends QueryOptions {
+export interface QueryRequest<S extends PropertySchema = PropertySchema> extends QueryOptions<S> {
   readonly vector: VectorInput;
 }
 
-export interface QueryManyRequest extends QueryOptions {
+export interface QueryManyRequest<S extends PropertySchema = PropertySchema> extends QueryOptions<S> {
   readonly vectors: readonly VectorInput[];
 }
 
@@ -94,10 +94,10 @@ export interface DeleteReceipt extends WriteReceipt {
 /** `pending`: something still reads an older state; the bytes go when it ends and the next checkpoint runs. */
 export type Erasure = "complete" | "pending";
 
-export type DeleteSelection = { readonly ids: readonly string[] } | { readonly where: Where };
+export type DeleteSelection<S extends PropertySchema = PropertySchema> = { readonly ids: readonly string[] } | { readonly where: Where<S> };
 
-export interface ScanOptions extends CallOptions {
-  readonly where?: Where;
+export interface ScanOptions<S extends PropertySchema = PropertySchema> extends CallOptions {
+  readonly where?: Where<S>;
   readonly includeVectors?: boolean;
   /** Rows of a page, 1…10,000; default 1,000. */
   readonly pageSize?: number;
@@ -106,7 +106,7 @@ export interface ScanOptions extends CallOptions {
 }
 
 /** One tenant's records in a store, bound to one life (P8): after its deletion every call raises PARTITION_STALE. */
-export interface Partition {
+export interface Partition<S extends PropertySchema = PropertySchema> {
   readonly key: string;
   /** UUID of this life. */
   readonly incarnation: string;
@@ -117,16 +117,16 @@ export interface Partition {
   /** Answers in input order, `undefined` for ids that are not there. */
   get(ids: readonly string[], options?: CallOptions & { readonly includeVectors?: boolean }): Promise<readonly (StoredRecord | undefined)[]>;
   /** Deletes by ids or by filter; a filter that admits everything is refused (F3). Unknown ids are no error (V16). */
-  delete(selection: DeleteSelection, options?: DeleteOptions): Promise<DeleteReceipt>;
-  count(options?: CallOptions & { readonly where?: Where }): Promise<number>;
+  delete(selection: DeleteSelection<S>, options?: DeleteOptions): Promise<DeleteReceipt>;
+  count(options?: CallOptions & { readonly where?: Where<S> }): Promise<number>;
   /**
    * Every record in pages, ordered by id in UTF-8 bytes. A record that is there from start to end
    * is answered exactly once; each page is of one moment.
    */
-  scan(options?: ScanOptions): AsyncIterableIterator<readonly StoredRecord[]>;
-  query(request: QueryRequest): Promise<QueryAnswer>;
+  scan(options?: ScanOptions<S>): AsyncIterableIterator<readonly StoredRecord[]>;
+  query(request: QueryRequest<S>): Promise<QueryAnswer>;
   /** One answer a vector, in input order, all of one moment (Q4). */
-  queryMany(request: QueryManyRequest): Promise<readonly QueryAnswer[]>;
+  queryMany(request: QueryManyRequest<S>): Promise<readonly QueryAnswer[]>;
   /** Cosine of `vector` with each id's record, in input order; `undefined` for ids that are not there. */
   score(vector: VectorInput, ids: readonly string[], options?: CallOptions): Promise<readonly (number | undefined)[]>;
 }
@@ -139,15 +139,15 @@ export interface PartitionInfo {
 }
 
 /** One named collection of vectors. */
-export interface Store {
+export interface Store<S extends PropertySchema = PropertySchema> {
   readonly name: string;
   readonly dimensions: number;
-  readonly properties: PropertySchema;
+  readonly properties: S;
   readonly capabilities: Capabilities;
   /** Strict: raises PARTITION_ALREADY_EXISTS when the key is taken; of racing calls one wins (P2). */
-  createPartition(key: string, options?: CallOptions): Promise<Partition>;
+  createPartition(key: string, options?: CallOptions): Promise<Partition<S>>;
   /** A handle bound to the partition's present life, or `undefined` (P3). */
-  getPartition(key: string, options?: CallOptions): Promise<Partition | undefined>;
+  getPartition(key: string, options?: CallOptions): Promise<Partition<S> | undefined>;
   listPartitions(options?: CallOptions): Promise<readonly PartitionInfo[]>;
   /** Idempotent; unreachable in every process when it returns (P7). Answers whether there was one. */
   deletePartition(key: string, options?: CallOptions & { readonly erase?: boolean }): Promise<{ readonly deleted: boolean; readonly erasure?: Erasure }>;
