@@ -1,0 +1,120 @@
+/**
+ * Makes a checkout runnable: checks Node, installs the packages of the lock file, makes sure that a
+ * SQLite driver loads, and builds `dist`. `npm start` and `npm test` run it first; when nothing changed
+ * it only compares, well under a second. Plain Node: it runs before any package is there.
+ */
+import { spawnSync } from "node:child_process";
+import { existsSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { build, isBuilt } from "./build.js";
+
+const ROOT = fileURLToPath(new URL("..", import.meta.url));
+const OLDEST_NODE = [20, 19];
+/** From this major on `node:sqlite` is used and nothing needs to be compiled. */
+const NODE_WITH_SQLITE = 24;
+
+const [major, minor] = process.versions.node.split(".").map(Number);
+
+function prepare() {
+  checkNode();
+  if (!isInstalled()) install();
+  if (!driverLoads()) rebuildDriver();
+  if (!isBuilt()) {
+    console.log("Building dist …");
+    if (!build()) stop("The build failed; the messages above say where.");
+  }
+}
+
+function checkNode() {
+  if (major > OLDEST_NODE[0] || (major === OLDEST_NODE[0] && minor >= OLDEST_NODE[1])) return;
+  stop(`Holdfast needs Node ${OLDEST_NODE.join(".")} or newer; this is Node ${process.versions.node}.`);
+}
+
+/**
+ * Compares what npm recorded as installed with the lock file, package by package. Optional packages may be
+ * absent: those of other platforms always are, and whether the SQLite driver is needed is asked separately.
+ */
+function isInstalled() {
+  const recordPath = join(ROOT, "node_modules", ".package-lock.json");
+  if (!existsSync(recordPath)) return false;
+  const installed = packagesOf(recordPath);
+  return Object.entries(packagesOf(join(ROOT, "package-lock.json"))).every(([path, wanted]) => {
+    if (path === "") return true;
+    const found = installed[path];
+    if (found === undefined) return wanted.optional === true;
+    return found.version === wanted.version && existsSync(join(ROOT, path, "package.json"));
+  });
+}
+
+function packagesOf(lockPath) {
+  return JSON.parse(readFileSync(lockPath, "utf8")).packages ?? {};
+}
+
+function install() {
+  console.log("Installing packages (better-sqlite3 compiles for a minute or two where no ready file exists) …");
+  // Development packages are needed here whatever NODE_ENV says.
+  if (npm(["ci", "--include=dev", "--include=optional"])) return;
+  stop("npm ci failed; the messages above say why. It needs the npm registry, or a filled cache and `--offline`.");
+}
+
+/** In a process of its own: a native module of another Node can crash instead of raising. */
+function driverLoads() {
+  if (major >= NODE_WITH_SQLITE) return true;
+  const code = 'new (require("better-sqlite3"))(":memory:").close()';
+  return spawnSync(process.execPath, ["-e", code], { cwd: ROOT, stdio: "ignore" }).status === 0;
+}
+
+function rebuildDriver() {
+  console.log(`No SQLite driver loads in Node ${process.versions.node}: installing better-sqlite3 again …`);
+  const present = existsSync(join(ROOT, "node_modules", "better-sqlite3"));
+  // Without its folder npm has to fetch it first: npm leaves an optional package that failed to build away.
+  const worked = present ? npm(["rebuild", "better-sqlite3"]) : npm(["ci", "--include=dev", "--include=optional"]);
+  if (worked && driverLoads()) return;
+  stop(
+    [
+      `Node ${process.versions.node} needs the package better-sqlite3, and it could not be built here. Either`,
+      `  - use Node ${NODE_WITH_SQLITE} or newer, which brings SQLite and compiles nothing, or`,
+      "  - install the build tools and run this again:",
+      "      Debian, Ubuntu: sudo apt-get install -y python3 make g++",
+      "      macOS: xcode-select --install",
+      "      Windows: the 'Desktop development with C++' workload of the Visual Studio Build Tools",
+    ].join("\n"),
+  );
+}
+
+/** Runs the npm that runs this script, or the one on the PATH. */
+function npm(args) {
+  const own = process.env.npm_execpath;
+  const viaNode = own !== undefined && /npm-cli\.[cm]?js$/.test(own);
+  const [command, ...first] = viaNode ? [process.execPath, own] : ["npm"];
+  const shell = !viaNode && process.platform === "win32";
+  const result = spawnSync(command, [...first, ...args], { cwd: ROOT, stdio: "inherit", env: environment(), shell });
+  return result.status === 0;
+}
+
+/**
+ * The environment for an npm inside an npm script: what the outer npm says about its own script and package
+ * is taken out. Where this Node has its headers beside it, native modules are built from them, not from a download.
+ */
+function environment() {
+  const entries = Object.entries(process.env).filter(([name]) => !/^npm_(lifecycle|package|command)/i.test(name));
+  const env = Object.fromEntries(entries);
+  const prefix = dirname(dirname(process.execPath));
+  const headers = join(prefix, "include", "node", "node_version.h");
+  if (existsSync(headers) && headersAreOurs(headers)) env.npm_config_nodedir = prefix;
+  return env;
+}
+
+function headersAreOurs(path) {
+  const text = readFileSync(path, "utf8");
+  const version = ["MAJOR", "MINOR", "PATCH"].map((part) => text.match(`define NODE_${part}_VERSION (\\d+)`)?.[1]);
+  return version.join(".") === process.versions.node;
+}
+
+function stop(message) {
+  console.error(message);
+  process.exit(1);
+}
+
+prepare();
