@@ -1,0 +1,59 @@
+import { HoldfastError } from "../errors/index.ts";
+import { cancelError, type CancelReason } from "../io/cancellation.ts";
+import { schedule } from "../io/clock.ts";
+import type { RunningCall } from "./engine.ts";
+
+/** The caller's bounds of one call (Q11). */
+export interface CallBounds {
+  readonly signal?: AbortSignal;
+  readonly timeoutMs?: number;
+}
+
+/** How long a cancelled write is waited for, to learn whether it was applied, before its outcome is `unknown`. */
+const CANCEL_GRACE_MS = 500;
+
+/** The longest delay of a timer (2^31 − 1 ms). */
+const TIMEOUT_MAX_MS = 2_147_483_647;
+
+/** Refuses bounds that cannot be kept, and calls whose signal has fired already. */
+export function assertBounds(bounds: CallBounds, kind: "read" | "write"): void {
+  const { signal, timeoutMs } = bounds;
+  if (timeoutMs !== undefined && !(timeoutMs > 0 && timeoutMs <= TIMEOUT_MAX_MS)) {
+    throw new HoldfastError("INVALID_ARGUMENT", `timeoutMs is a number of milliseconds above 0 and at most ${TIMEOUT_MAX_MS}.`);
+  }
+  if (signal?.aborted === true) throw cancelError("aborted", kind === "write" ? "not-applied" : "none");
+}
+
+/**
+ * Waits for a call within the caller's bounds. A read that is cancelled answers at once. A write that
+ * is cancelled says whether it was applied: its thread sees the flag before it begins, so the answer
+ * is awaited for a short while.
+ */
+export function within(call: RunningCall, bounds: CallBounds, kind: "read" | "write"): Promise<unknown> {
+  const { signal, timeoutMs } = bounds;
+  if (signal === undefined && timeoutMs === undefined) return call.answer;
+  return new Promise((resolve, reject) => {
+    let reason: CancelReason | undefined;
+    let stopGrace: (() => void) | undefined;
+    const cancel = (why: CancelReason): void => {
+      if (reason !== undefined) return;
+      reason = why;
+      call.cancel(why);
+      if (kind === "read") finish(() => reject(cancelError(why, "none")));
+      else stopGrace = schedule(CANCEL_GRACE_MS, () => finish(() => reject(cancelError(why, "unknown"))));
+    };
+    const onAbort = (): void => cancel("aborted");
+    const stopTimer = timeoutMs === undefined ? undefined : schedule(timeoutMs, () => cancel("timeout"));
+    const finish = (settle: () => void): void => {
+      signal?.removeEventListener("abort", onAbort);
+      stopTimer?.();
+      stopGrace?.();
+      settle();
+    };
+    signal?.addEventListener("abort", onAbort, { once: true });
+    call.answer.then(
+      (value) => finish(() => (reason === undefined ? resolve(value) : reject(cancelError(reason, "applied")))),
+      (error) => finish(() => reject(error)),
+    );
+  });
+}

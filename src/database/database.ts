@@ -1,0 +1,169 @@
+import { HoldfastError, isHoldfastError } from "../errors/index.ts";
+import { neverCancelled } from "../io/cancellation.ts";
+import { schedule } from "../io/clock.ts";
+import { assertBounds, type CallBounds, within } from "./call.ts";
+import type { Engine, OutgoingPart } from "./engine.ts";
+import type { EngineSettings, Parted, ReadOperation, WriteOperation } from "./operation.ts";
+
+export interface WriteCall<Part> extends CallBounds {
+  /** Bytes that the call holds while it waits; counted against the queue's bound. */
+  readonly sizeBytes: number;
+  /** Pieces of the input, made in slices so that the calling thread stays free. */
+  readonly parts?: AsyncIterable<OutgoingPart & { readonly part: Part }>;
+}
+
+/** Writes that wait at once, in bytes of their input (E7). One call alone may be larger. */
+const QUEUE_BYTES_MAX = 64 * 1024 * 1024;
+
+/** A passive checkpoint is asked for after this many commits or bytes: about 16 MiB of log. */
+const CHECKPOINT_AFTER_WRITES = 200;
+const CHECKPOINT_AFTER_BYTES = 8 * 1024 * 1024;
+const CHECKPOINT_WHEN_IDLE_MS = 1_000;
+
+const CLOSE_WAIT_MS = 10_000;
+
+type State = "open" | "closing" | "closed" | "failed";
+
+/** One open folder in this process: the queue in front of its threads, and the state of its handle. */
+export class Database {
+  readonly settings: EngineSettings;
+  readonly #engine: Engine;
+  readonly #onClosed: () => void;
+  readonly #inFlight = new Set<Promise<unknown>>();
+  #state: State = "open";
+  #failure: unknown;
+  #queuedBytes = 0;
+  #writesSinceCheckpoint = 0;
+  #bytesSinceCheckpoint = 0;
+  #stopIdle: (() => void) | undefined;
+  #closing: Promise<void> | undefined;
+
+  constructor(settings: EngineSettings, start: (onGone: (error: Error) => void) => Engine, onClosed: () => void) {
+    this.settings = settings;
+    this.#onClosed = onClosed;
+    this.#engine = start((error) => this.#fail(error));
+  }
+
+  get threads(): Engine["threads"] {
+    return this.#engine.threads;
+  }
+
+  /** Raises CLOSED or FAILED when the handle takes no more calls. */
+  assertOpen(): void {
+    if (this.#state === "open") return;
+    if (this.#state === "failed") {
+      const message = "An earlier commit failed, so this handle takes no more calls; close it and open the folder again.";
+      throw new HoldfastError("FAILED", message, { outcome: "not-applied", cause: this.#failure });
+    }
+    throw new HoldfastError("CLOSED", "The handle was closed; open the folder again.", { outcome: "not-applied" });
+  }
+
+  /** Runs a write in a commit that other callers may share; durable when it answers (V13). */
+  async write<Input, Output>(
+    operation: WriteOperation<Input & Partial<Parted<unknown>>, Output>,
+    input: Input,
+    call: WriteCall<unknown>,
+  ): Promise<Output> {
+    this.assertOpen();
+    assertBounds(call, "write");
+    this.#reserve(call.sizeBytes);
+    try {
+      const running = this.#engine.write({ name: operation.name, input, ...(call.parts && { parts: call.parts }) });
+      return (await this.#track(within(running, call, "write"))) as Output;
+    } catch (error) {
+      if (isHoldfastError(error, "FAILED")) this.#fail(error);
+      throw error;
+    } finally {
+      this.#queuedBytes -= call.sizeBytes;
+      this.#noteWrite(call.sizeBytes);
+    }
+  }
+
+  /** Runs a read in one transaction off the calling thread. */
+  async read<Input, Output>(operation: ReadOperation<Input, Output>, input: Input, bounds: CallBounds = {}): Promise<Output> {
+    this.assertOpen();
+    assertBounds(bounds, "read");
+    const running = this.#engine.read({ name: operation.name, input });
+    return (await this.#track(within(running, bounds, "read"))) as Output;
+  }
+
+  /** Runs a read of a few rows by key at once, on the calling thread's own connection. */
+  lookup<Input, Output>(operation: ReadOperation<Input, Output>, input: Input): Output {
+    this.assertOpen();
+    return this.#engine.lookup({ name: operation.name, input }, neverCancelled) as Output;
+  }
+
+  /** Empties the log, so that erased bytes leave it (E14); answers whether nothing stood in the way. */
+  async truncateLog(): Promise<boolean> {
+    this.assertOpen();
+    return this.#track(this.#engine.checkpoint("truncate"));
+  }
+
+  /** Idempotent; waits for calls in flight within a bound (E12). */
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
+    const failed = this.#state === "failed";
+    this.#state = "closing";
+    this.#stopIdle?.();
+    if (!failed) await settledWithin([...this.#inFlight], CLOSE_WAIT_MS);
+    await this.#engine.close();
+    this.#state = "closed";
+    this.#onClosed();
+  }
+
+  #reserve(sizeBytes: number): void {
+    if (this.#queuedBytes > 0 && this.#queuedBytes + sizeBytes > QUEUE_BYTES_MAX) {
+      const message = "More writes are waiting than the queue holds; wait for some of them and try again.";
+      const details = { queuedBytes: this.#queuedBytes, queueBytesMax: QUEUE_BYTES_MAX };
+      throw new HoldfastError("BUSY", message, { details, outcome: "not-applied" });
+    }
+    this.#queuedBytes += sizeBytes;
+  }
+
+  #track<T>(answer: Promise<T>): Promise<T> {
+    this.#inFlight.add(answer);
+    const done = (): void => {
+      this.#inFlight.delete(answer);
+    };
+    answer.then(done, done);
+    return answer;
+  }
+
+  #fail(error: unknown): void {
+    if (this.#state !== "open") return;
+    this.#state = "failed";
+    this.#failure = error;
+  }
+
+  #noteWrite(sizeBytes: number): void {
+    if (this.#engine.threads === "inline" || this.#state !== "open") return;
+    this.#writesSinceCheckpoint += 1;
+    this.#bytesSinceCheckpoint += sizeBytes;
+    const due = this.#writesSinceCheckpoint >= CHECKPOINT_AFTER_WRITES || this.#bytesSinceCheckpoint >= CHECKPOINT_AFTER_BYTES;
+    if (due) this.#checkpoint();
+    else this.#stopIdle ??= schedule(CHECKPOINT_WHEN_IDLE_MS, () => this.#checkpoint());
+  }
+
+  #checkpoint(): void {
+    this.#stopIdle?.();
+    this.#stopIdle = undefined;
+    if (this.#state !== "open") return;
+    this.#writesSinceCheckpoint = 0;
+    this.#bytesSinceCheckpoint = 0;
+    // A checkpoint that fails loses nothing: the log keeps what it could not move, and the next one tries again.
+    this.#track(this.#engine.checkpoint("passive")).catch(() => undefined);
+  }
+}
+
+async function settledWithin(calls: readonly Promise<unknown>[], boundMs: number): Promise<void> {
+  let stop: (() => void) | undefined;
+  const bound = new Promise<void>((resolve) => {
+    stop = schedule(boundMs, resolve);
+  });
+  await Promise.race([Promise.allSettled(calls), bound]);
+  stop?.();
+}

@@ -1,0 +1,41 @@
+import type { Cancellation, CancelReason } from "../io/cancellation.ts";
+import type { CheckpointMode } from "./checkpointer.ts";
+import type { EngineSettings } from "./operation.ts";
+
+/** One piece of a large input, with the buffers that move to the writer instead of being copied. */
+export interface OutgoingPart {
+  readonly part: unknown;
+  readonly transfer: readonly ArrayBuffer[];
+}
+
+export interface EngineCall {
+  readonly name: string;
+  readonly input: unknown;
+  /** Pieces of a large write, made while they are sent; a failure while making them writes nothing. */
+  readonly parts?: AsyncIterable<OutgoingPart>;
+}
+
+/** A call under way: its answer, and the way to tell the thread that nobody waits for it. */
+export interface RunningCall {
+  readonly answer: Promise<unknown>;
+  cancel(reason: CancelReason): void;
+}
+
+/** Where the connections of one folder live: in threads, or inline on the calling one. */
+export interface Engine {
+  readonly threads: "workers" | "inline";
+  write(call: EngineCall): RunningCall;
+  read(call: EngineCall): RunningCall;
+  /** A small read by key, on the calling thread's own connection. */
+  lookup(call: EngineCall, cancellation: Cancellation): unknown;
+  checkpoint(mode: CheckpointMode): Promise<boolean>;
+  close(): Promise<void>;
+}
+
+/** `onGone` is told when a thread ended by itself. */
+export type EngineStart = (settings: EngineSettings, onGone: (error: Error) => void) => Engine;
+
+/** Makes the parts into the input that the operation reads ({@link Parted}). */
+export function joinParts(input: unknown, parts: readonly unknown[]): unknown {
+  return parts.length === 0 ? input : { ...(input as object), parts };
+}

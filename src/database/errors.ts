@@ -1,0 +1,54 @@
+import { type ErrorCode, type ErrorOutcome, HoldfastError, isHoldfastError } from "../errors/index.ts";
+
+/** SQLite's primary result codes that have a code of ours; https://www.sqlite.org/rescode.html. */
+const CODES: ReadonlyMap<number, readonly [ErrorCode, string]> = new Map<number, readonly [ErrorCode, string]>([
+  [5, ["BUSY", "The database is locked by another process; try again."]],
+  [6, ["BUSY", "The database is locked by another connection; try again."]],
+  [8, ["READ_ONLY", "The database cannot be written: check the permissions of the folder and its files."]],
+  [10, ["FAILED", "The disk answered with an I/O error; close, check the medium and open again."]],
+  [11, ["DAMAGED", "The database file is damaged; it is left as it is."]],
+  [13, ["DISK_FULL", "The disk or the quota is full; free space and try again. Nothing acknowledged is lost."]],
+  [14, ["FAILED", "The database file could not be opened: check that the folder exists, its permissions and the limit of open files."]],
+  [26, ["FOREIGN_STORAGE", "The file is not a Holdfast database; it is left as it is."]],
+]);
+
+/** Both drivers' errors carry the result code, each in its own way. */
+const NAMES: ReadonlyMap<string, number> = new Map([
+  ["SQLITE_BUSY", 5],
+  ["SQLITE_LOCKED", 6],
+  ["SQLITE_READONLY", 8],
+  ["SQLITE_IOERR", 10],
+  ["SQLITE_CORRUPT", 11],
+  ["SQLITE_FULL", 13],
+  ["SQLITE_CANTOPEN", 14],
+  ["SQLITE_NOTADB", 26],
+]);
+
+/** The primary result code of a native error, or `undefined` when it is none of SQLite's. */
+export function resultCodeOf(error: unknown): number | undefined {
+  const { code, errcode } = error as { code?: unknown; errcode?: unknown };
+  if (typeof errcode === "number") return errcode & 0xff;
+  if (typeof code !== "string" || !code.startsWith("SQLITE_")) return undefined;
+  const [, primary] = code.split("_");
+  return NAMES.get(`SQLITE_${primary}`);
+}
+
+/** True when a lock was not free: the one native error that waiting mends. */
+export function isLockError(error: unknown): boolean {
+  const code = resultCodeOf(error);
+  return code === 5 || code === 6;
+}
+
+/** The one place where the driver's errors become ours; an error of ours passes as it is. */
+export function toDatabaseError(error: unknown, context: { readonly path: string; readonly outcome: ErrorOutcome }): HoldfastError {
+  if (isHoldfastError(error)) return error;
+  const resultCode = resultCodeOf(error);
+  const known = resultCode === undefined ? undefined : CODES.get(resultCode);
+  const details = { path: context.path, ...(resultCode !== undefined && { resultCode }) };
+  if (known !== undefined) {
+    const [code, message] = known;
+    return new HoldfastError(code, `${message} (${context.path})`, { cause: error, details, outcome: context.outcome });
+  }
+  const message = error instanceof Error ? error.message : String(error);
+  return new HoldfastError("BUG", `Unexpected database error: ${message}`, { cause: error, details, outcome: context.outcome });
+}

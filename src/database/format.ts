@@ -1,0 +1,113 @@
+import { HoldfastError } from "../errors/index.ts";
+import { neverCancelled } from "../io/cancellation.ts";
+import { mintId } from "../io/ids.ts";
+import type { Connection } from "./connection.ts";
+import { type LockBound, retryWhileLocked } from "./lock-wait.ts";
+import type { DatabasePlan } from "./operation.ts";
+
+/** "HOLD": tells our files from other people's. */
+const APPLICATION_ID = 0x484f4c44;
+
+/** Raised by every change of a table's meaning. Read inside every write transaction (E6). */
+export const FORMAT_VERSION = 1;
+
+/** 1,643 bytes a 384-dimensional record against 2,056 at SQLite's default of 4096, and batches 1.8 times as fast. */
+const PAGE_SIZE_BYTES = 16_384;
+
+export const META_SCHEMA = `
+CREATE TABLE holdfast (
+  one INTEGER PRIMARY KEY CHECK (one = 1),
+  epoch TEXT NOT NULL,
+  created_at INTEGER NOT NULL
+) STRICT;`;
+
+export interface PragmaSettings {
+  readonly exclusive: boolean;
+  /** SQLite checkpoints inside commits; otherwise the maintenance thread does. */
+  readonly autoCheckpoint: boolean;
+}
+
+/** What every connection needs before its first statement. None of it writes. */
+export function configure(connection: Connection, settings: PragmaSettings): void {
+  if (settings.exclusive) connection.exec("PRAGMA locking_mode = EXCLUSIVE");
+  connection.exec(`
+    PRAGMA busy_timeout = 0;
+    PRAGMA synchronous = FULL;
+    PRAGMA secure_delete = ON;
+    PRAGMA trusted_schema = OFF;
+    PRAGMA cell_size_check = ON;
+    PRAGMA temp_store = MEMORY;
+    PRAGMA mmap_size = 0;
+    PRAGMA wal_autocheckpoint = ${settings.autoCheckpoint ? 1000 : 0};`);
+  if (process.platform === "darwin") connection.exec("PRAGMA fullfsync = ON; PRAGMA checkpoint_fullfsync = ON;");
+}
+
+export interface Creation {
+  readonly path: string;
+  readonly bound: LockBound;
+  readonly nowMicros: number;
+}
+
+/**
+ * Makes the tables where there are none, from several processes at once (P12), and refuses what is
+ * foreign, damaged or of a newer format, by name and without writing (E6).
+ */
+export function prepareFormat(connection: Connection, plan: DatabasePlan, creation: Creation): void {
+  const { path, bound, nowMicros } = creation;
+  retryWhileLocked(bound, neverCancelled, () => {
+    if (formatOf(connection, path) === FORMAT_VERSION) return;
+    connection.exec(`PRAGMA page_size = ${PAGE_SIZE_BYTES}; PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = WAL;`);
+    connection.exec("BEGIN IMMEDIATE");
+    try {
+      if (formatOf(connection, path) === undefined) createTables(connection, plan, nowMicros);
+      connection.exec("COMMIT");
+    } catch (error) {
+      connection.exec("ROLLBACK");
+      throw error;
+    }
+  });
+}
+
+function createTables(connection: Connection, plan: DatabasePlan, nowMicros: number): void {
+  connection.exec(META_SCHEMA);
+  for (const statements of plan.schema) connection.exec(statements);
+  connection.prepare("INSERT INTO holdfast (one, epoch, created_at) VALUES (1, ?, ?)").run(mintId(), nowMicros);
+  connection.exec(`PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${FORMAT_VERSION};`);
+}
+
+/** The format version of a database of ours, or `undefined` for one that holds nothing yet. */
+function formatOf(connection: Connection, path: string): number | undefined {
+  const applicationId = pragma(connection, "application_id");
+  const version = pragma(connection, "user_version");
+  if (applicationId === APPLICATION_ID) {
+    assertFormat(version, path);
+    return version;
+  }
+  const tables = connection.prepare("SELECT count(*) AS count FROM sqlite_schema").get()?.count;
+  if (applicationId === 0 && version === 0 && tables === 0) return undefined;
+  throw foreign(path);
+}
+
+export function foreign(path: string): HoldfastError {
+  const message = `${path} is not Holdfast's and is left as it is; give the path of a new or empty folder.`;
+  return new HoldfastError("FOREIGN_STORAGE", message, { details: { path } });
+}
+
+/** Checked inside every write transaction, so that a handle that was open during an upgrade stops writing. */
+export function assertWritableFormat(connection: Connection, path: string): void {
+  assertFormat(pragma(connection, "user_version"), path);
+}
+
+function assertFormat(version: number, path: string): void {
+  if (version === FORMAT_VERSION) return;
+  const details = { path, version, supported: FORMAT_VERSION };
+  if (version > FORMAT_VERSION) {
+    const message = `${path} has format ${version}; this version of Holdfast reads up to ${FORMAT_VERSION}: update the package.`;
+    throw new HoldfastError("FORMAT_TOO_NEW", message, { details, outcome: "not-applied" });
+  }
+  throw new HoldfastError("DAMAGED", `${path} names format ${version}, which never existed.`, { details });
+}
+
+function pragma(connection: Connection, name: "application_id" | "user_version"): number {
+  return Number(connection.prepare(`PRAGMA ${name}`).get()?.[name]);
+}

@@ -1,0 +1,78 @@
+import { neverCancelled, CancelFlags, type Cancellation, type CancelReason } from "../io/cancellation.ts";
+import { checkpoint, type CheckpointMode } from "./checkpointer.ts";
+import type { Connection } from "./connection.ts";
+import { type Engine, type EngineCall, joinParts, type RunningCall } from "./engine.ts";
+import type { Reader } from "./reader.ts";
+import { type JobResult, JOBS_PER_COMMIT_MAX, type WriteJob, type Writer } from "./writer.ts";
+
+interface QueuedJob extends WriteJob {
+  readonly settle: (result: JobResult) => void;
+}
+
+/**
+ * Everything on the calling thread and one connection: for stores in memory, for exclusive mode, and
+ * where no worker can start. The calling thread is held while an operation runs.
+ */
+export class InlineEngine implements Engine {
+  readonly threads = "inline" as const;
+  readonly #connection: Connection;
+  readonly #writer: Writer;
+  readonly #reader: Reader;
+  readonly #flags = new CancelFlags();
+  #queue: QueuedJob[] = [];
+
+  constructor(connection: Connection, writer: Writer, reader: Reader) {
+    this.#connection = connection;
+    this.#writer = writer;
+    this.#reader = reader;
+  }
+
+  write(call: EngineCall): RunningCall {
+    return this.#start("not-applied", async (cancellation) => {
+      const parts: unknown[] = [];
+      if (call.parts !== undefined) for await (const { part } of call.parts) parts.push(part);
+      const result = await new Promise<JobResult>((settle) => {
+        if (this.#queue.length === 0) setImmediate(() => this.#drain());
+        this.#queue.push({ name: call.name, input: joinParts(call.input, parts), cancellation, settle });
+      });
+      if ("error" in result) throw result.error;
+      return result.value;
+    });
+  }
+
+  read(call: EngineCall): RunningCall {
+    return this.#start("none", async (cancellation) => this.#reader.run(call.name, call.input, cancellation));
+  }
+
+  lookup(call: EngineCall, cancellation: Cancellation): unknown {
+    return this.#reader.run(call.name, call.input, cancellation);
+  }
+
+  async checkpoint(mode: CheckpointMode): Promise<boolean> {
+    return checkpoint(this.#connection, mode);
+  }
+
+  async close(): Promise<void> {
+    this.#writer.close();
+  }
+
+  /** Jobs queued in the same turn share one commit. */
+  #drain(): void {
+    while (this.#queue.length > 0) {
+      const jobs = this.#queue.slice(0, JOBS_PER_COMMIT_MAX);
+      this.#queue = this.#queue.slice(JOBS_PER_COMMIT_MAX);
+      const results = this.#writer.commit(jobs);
+      for (const [index, job] of jobs.entries()) {
+        const result = results[index];
+        if (result !== undefined) job.settle(result);
+      }
+    }
+  }
+
+  #start(outcome: "none" | "not-applied", action: (cancellation: Cancellation) => Promise<unknown>): RunningCall {
+    const flag = this.#flags.take();
+    const cancellation = flag < 0 ? neverCancelled : this.#flags.watch(flag, outcome);
+    const answer = action(cancellation).finally(() => this.#flags.give(flag));
+    return { answer, cancel: (reason: CancelReason) => this.#flags.raise(flag, reason) };
+  }
+}

@@ -1,0 +1,105 @@
+import { systemClock } from "../io/clock.ts";
+import { Database } from "./database.ts";
+import { toDatabaseError } from "./errors.ts";
+import { prepareFormat } from "./format.ts";
+import { InlineEngine } from "./inline-engine.ts";
+import { IN_MEMORY_PATH, openEngineConnection, prepareFolder } from "./open-files.ts";
+import type { DatabasePlan, EngineSettings } from "./operation.ts";
+import { Reader } from "./reader.ts";
+import { ThreadedEngine } from "./threaded-engine.ts";
+import { Writer } from "./writer.ts";
+
+export interface DatabaseOptions {
+  /** A folder; made when missing. Absent for a database in memory. */
+  readonly path?: string;
+  /** `workers` (default) keeps the calling thread free; `inline` runs all of it there. */
+  readonly threads?: "workers" | "inline";
+  /** One process alone, one connection. Default false. */
+  readonly exclusive?: boolean;
+  /** How long a write waits for other processes, in milliseconds; default 10,000 (E4). */
+  readonly lockTimeoutMs?: number;
+  /** Bytes of vectors and columns kept in memory; default 512 MiB (E9). */
+  readonly memoryBudgetBytes?: number;
+}
+
+export interface OpenDatabase {
+  readonly database: Database;
+  /** Gives this holder's claim back; the last one closes. */
+  release(): Promise<void>;
+}
+
+interface Shared {
+  readonly database: Database;
+  holders: number;
+}
+
+/**
+ * Open folders of this process by real path: one engine a folder, since closing any other descriptor
+ * of the file would drop SQLite's locks (E13).
+ */
+const openFolders = new Map<string, Shared>();
+
+/** Opens a folder, or joins the engine that this process has on it already. */
+export function openDatabase(options: DatabaseOptions, plan: DatabasePlan, workerUrl: URL): OpenDatabase {
+  if (options.path === undefined) {
+    const database = startInline(settingsOf(options, IN_MEMORY_PATH), plan, () => undefined);
+    return { database, release: () => database.close() };
+  }
+  const file = prepareFolder(options.path, { exclusive: options.exclusive ?? false, create: true });
+  const shared = openFolders.get(file) ?? startShared(file, options, plan, workerUrl);
+  shared.holders += 1;
+  let released: Promise<void> | undefined;
+  return { database: shared.database, release: () => (released ??= release(file, shared)) };
+}
+
+function startShared(file: string, options: DatabaseOptions, plan: DatabasePlan, workerUrl: URL): Shared {
+  const settings = settingsOf(options, file);
+  const onClosed = (): boolean => openFolders.delete(file);
+  const inline = options.threads === "inline" || settings.exclusive;
+  const database = inline ? startInline(settings, plan, onClosed) : startThreaded(settings, plan, workerUrl, onClosed);
+  const shared = { database, holders: 0 };
+  openFolders.set(file, shared);
+  return shared;
+}
+
+async function release(file: string, shared: Shared): Promise<void> {
+  shared.holders -= 1;
+  if (shared.holders > 0) return;
+  if (openFolders.get(file) === shared) openFolders.delete(file);
+  await shared.database.close();
+}
+
+function settingsOf(options: DatabaseOptions, path: string): EngineSettings {
+  return {
+    path,
+    lockTimeoutMs: options.lockTimeoutMs ?? 10_000,
+    memoryBudgetBytes: options.memoryBudgetBytes ?? 512 * 1024 * 1024,
+    inMemory: path === IN_MEMORY_PATH,
+    exclusive: options.exclusive ?? false,
+  };
+}
+
+function startInline(settings: EngineSettings, plan: DatabasePlan, onClosed: () => void): Database {
+  const connection = openPrepared(settings, plan, true);
+  const writer = new Writer(connection, plan, settings, systemClock);
+  const reader = new Reader(connection, plan, settings, systemClock);
+  return new Database(settings, () => new InlineEngine(connection, writer, reader), onClosed);
+}
+
+function startThreaded(settings: EngineSettings, plan: DatabasePlan, workerUrl: URL, onClosed: () => void): Database {
+  const connection = openPrepared(settings, plan, false);
+  const lookups = new Reader(connection, plan, settings, systemClock);
+  return new Database(settings, (onGone) => new ThreadedEngine(workerUrl, settings, lookups, onGone), onClosed);
+}
+
+function openPrepared(settings: EngineSettings, plan: DatabasePlan, autoCheckpoint: boolean): ReturnType<typeof openEngineConnection> {
+  const connection = openEngineConnection(settings, { autoCheckpoint });
+  try {
+    const bound = { clock: systemClock, lockTimeoutMs: settings.lockTimeoutMs };
+    prepareFormat(connection, plan, { path: settings.path, bound, nowMicros: systemClock.nowMicros() });
+    return connection;
+  } catch (error) {
+    connection.close();
+    throw toDatabaseError(error, { path: settings.path, outcome: "none" });
+  }
+}

@@ -1,0 +1,62 @@
+import { join } from "node:path";
+import { HoldfastError } from "../errors/index.ts";
+import { createPrivateFile, exists, listFolder, makeFolder, realPathOf, sharedFileSystemOf, syncFolder } from "../io/disk.ts";
+import type { Connection } from "./connection.ts";
+import { openConnection } from "./drivers/open-connection.ts";
+import { toDatabaseError } from "./errors.ts";
+import { configure, foreign } from "./format.ts";
+import type { EngineSettings } from "./operation.ts";
+
+/** The database's name in a folder of ours; SQLite puts `-wal` and `-shm` beside it. */
+export const DATABASE_FILE = "holdfast.db";
+
+/** Where a folder's database lies; a store in memory has none. */
+export const IN_MEMORY_PATH = ":memory:";
+
+export interface FolderOptions {
+  /** One process alone, one connection: for file systems that several cannot share. */
+  readonly exclusive: boolean;
+  /** Makes the folder and the file where there are none. */
+  readonly create: boolean;
+}
+
+/** Makes or finds the folder and answers the real path of its database (E5, E6, E13, P12). */
+export function prepareFolder(path: string, options: FolderOptions): string {
+  const names = listFolder(path);
+  if (names === undefined && !options.create) throw missing(path);
+  if (names !== undefined && names.length > 0 && !names.includes(DATABASE_FILE)) throw foreign(path);
+  const folder = options.create ? makeFolder(path) : realPathOf(path);
+  const shared = sharedFileSystemOf(folder);
+  if (shared !== undefined && !options.exclusive) throw unsupported(folder, shared);
+  const file = join(folder, DATABASE_FILE);
+  if (!exists(file)) {
+    if (!options.create) throw missing(path);
+    createPrivateFile(file);
+    syncFolder(folder);
+  }
+  return realPathOf(file);
+}
+
+/** A connection of this thread, set up and ready; raises typed errors that name the file. */
+export function openEngineConnection(settings: EngineSettings, pragmas: { readonly autoCheckpoint: boolean }): Connection {
+  const { path, inMemory, exclusive } = settings;
+  const connection = openConnection(inMemory ? IN_MEMORY_PATH : path, { readOnly: false, mustExist: !inMemory });
+  try {
+    configure(connection, { exclusive, autoCheckpoint: pragmas.autoCheckpoint });
+  } catch (error) {
+    connection.close();
+    throw toDatabaseError(error, { path, outcome: "none" });
+  }
+  return connection;
+}
+
+function missing(path: string): HoldfastError {
+  return new HoldfastError("NOT_FOUND", `There is no Holdfast folder at ${path}.`, { details: { path } });
+}
+
+function unsupported(folder: string, fileSystem: string): HoldfastError {
+  const message =
+    `${folder} lies on ${fileSystem}, whose locks do not hold between machines: ` +
+    "use a local disk, or open it from one process alone with `exclusive: true`.";
+  return new HoldfastError("UNSUPPORTED_FILESYSTEM", message, { details: { path: folder, fileSystem } });
+}

@@ -1,0 +1,69 @@
+import type { CancelReason } from "../io/cancellation.ts";
+import type { Cancellation } from "../io/cancellation.ts";
+import { WorkerChannel } from "../io/workers.ts";
+import type { CheckpointMode } from "./checkpointer.ts";
+import type { Engine, EngineCall, RunningCall } from "./engine.ts";
+import type { EngineSettings } from "./operation.ts";
+import type { Reader } from "./reader.ts";
+
+/**
+ * Three threads a folder: the writer with the only write connection, the reader that follows, scans
+ * and fetches, and one that only moves the log into the file. The calling thread keeps a connection
+ * for lookups by key (D13).
+ */
+export class ThreadedEngine implements Engine {
+  readonly threads = "workers" as const;
+  readonly #writer: WorkerChannel;
+  readonly #reader: WorkerChannel;
+  readonly #maintenance: WorkerChannel;
+  readonly #lookups: Reader;
+
+  constructor(workerUrl: URL, settings: EngineSettings, lookups: Reader, onGone: (error: Error) => void) {
+    this.#writer = new WorkerChannel(workerUrl, "writer", settings, onGone);
+    this.#reader = new WorkerChannel(workerUrl, "reader", settings, onGone);
+    this.#maintenance = new WorkerChannel(workerUrl, "maintenance", settings, onGone);
+    this.#lookups = lookups;
+  }
+
+  write(call: EngineCall): RunningCall {
+    return start(this.#writer, call);
+  }
+
+  read(call: EngineCall): RunningCall {
+    return start(this.#reader, call);
+  }
+
+  lookup(call: EngineCall, cancellation: Cancellation): unknown {
+    return this.#lookups.run(call.name, call.input, cancellation);
+  }
+
+  async checkpoint(mode: CheckpointMode): Promise<boolean> {
+    return (await this.#maintenance.call("checkpoint", mode)) as boolean;
+  }
+
+  /** The writer ends last: the last connection to close moves the whole log, and it may hold this thread no more. */
+  async close(): Promise<void> {
+    this.#lookups.close();
+    await Promise.all([this.#reader.end(), this.#maintenance.end()]);
+    await this.#writer.end();
+  }
+}
+
+function start(channel: WorkerChannel, call: EngineCall): RunningCall {
+  const flag = channel.flags.take();
+  const answer = send(channel, call, flag).finally(() => channel.flags.give(flag));
+  return { answer, cancel: (reason: CancelReason) => channel.flags.raise(flag, reason) };
+}
+
+async function send(channel: WorkerChannel, call: EngineCall, flag: number): Promise<unknown> {
+  const id = channel.nextId();
+  if (call.parts !== undefined) {
+    try {
+      for await (const { part, transfer } of call.parts) channel.sendPart(id, part, transfer);
+    } catch (error) {
+      channel.dropParts(id);
+      throw error;
+    }
+  }
+  return channel.call(call.name, call.input, id, flag);
+}

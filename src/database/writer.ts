@@ -1,0 +1,147 @@
+import { HoldfastError } from "../errors/index.ts";
+import type { Cancellation } from "../io/cancellation.ts";
+import { type Clock, pauseThread } from "../io/clock.ts";
+import type { Connection } from "./connection.ts";
+import { toDatabaseError } from "./errors.ts";
+import { assertWritableFormat } from "./format.ts";
+import { jitterMs, retryWhileLocked } from "./lock-wait.ts";
+import type { DatabasePlan, EngineSettings, WriteOperation, WriteUnit } from "./operation.ts";
+import { Resources } from "./resources.ts";
+
+export interface WriteJob {
+  readonly name: string;
+  readonly input: unknown;
+  readonly cancellation: Cancellation;
+}
+
+export type JobResult = { readonly value: unknown } | { readonly error: HoldfastError };
+
+/** Jobs that share one commit at most: bounds how long the first waits for the last. */
+export const JOBS_PER_COMMIT_MAX = 256;
+
+/** Owns the only write connection of a folder. Jobs that wait at the same time share one commit (E7). */
+export class Writer {
+  readonly #connection: Connection;
+  readonly #plan: DatabasePlan;
+  readonly #settings: EngineSettings;
+  readonly #clock: Clock;
+  readonly #resources: Resources;
+
+  constructor(connection: Connection, plan: DatabasePlan, settings: EngineSettings, clock: Clock) {
+    this.#connection = connection;
+    this.#plan = plan;
+    this.#settings = settings;
+    this.#clock = clock;
+    this.#resources = new Resources(settings);
+  }
+
+  /** Runs each job in a savepoint of one transaction; a job that fails leaves nothing and does not stop the others. */
+  commit(jobs: readonly WriteJob[]): readonly JobResult[] {
+    let waited: boolean;
+    try {
+      waited = this.#begin(jobs);
+    } catch (error) {
+      return jobs.map(() => ({ error: this.#toError(error, "not-applied") }));
+    }
+    let results: readonly JobResult[];
+    try {
+      assertWritableFormat(this.#connection, this.#settings.path);
+      results = this.#runAll(jobs);
+    } catch (error) {
+      this.#rollback();
+      return jobs.map(() => ({ error: this.#toError(error, "not-applied") }));
+    }
+    if (results.every((result) => "error" in result)) {
+      this.#rollback();
+      return results;
+    }
+    const failure = this.#commit();
+    if (waited) pauseThread(jitterMs());
+    return failure === undefined ? results : jobs.map(() => ({ error: failure }));
+  }
+
+  close(): void {
+    this.#resources.close();
+    this.#connection.close();
+  }
+
+  #begin(jobs: readonly WriteJob[]): boolean {
+    const bound = { clock: this.#clock, lockTimeoutMs: this.#settings.lockTimeoutMs };
+    return retryWhileLocked(bound, allOf(jobs), () => this.#connection.exec("BEGIN IMMEDIATE"));
+  }
+
+  #runAll(jobs: readonly WriteJob[]): readonly JobResult[] {
+    const nowMicros = this.#clock.nowMicros();
+    return jobs.map((job) => {
+      this.#connection.exec("SAVEPOINT job");
+      try {
+        const value = this.#run(job, nowMicros);
+        this.#connection.exec("RELEASE job");
+        return { value };
+      } catch (error) {
+        // Raises when SQLite has ended the whole transaction by itself (a full disk): then every job fails.
+        this.#connection.exec("ROLLBACK TO job; RELEASE job");
+        return { error: this.#toError(error, "not-applied") };
+      }
+    });
+  }
+
+  #run(job: WriteJob, nowMicros: number): unknown {
+    job.cancellation.assertLive();
+    const operation = this.#plan.operations.get(job.name);
+    if (operation?.kind !== "write") throw new HoldfastError("BUG", `No write operation is named ${job.name}.`);
+    const unit: WriteUnit = {
+      connection: this.#connection,
+      cancellation: job.cancellation,
+      nowMicros,
+      resource: (factory) => this.#resources.get(factory),
+    };
+    return (operation as WriteOperation<unknown, unknown>).run(unit, job.input);
+  }
+
+  /** A failed commit or sync may be there after a restart: its outcome is unknown and the handle fails (E10). */
+  #commit(): HoldfastError | undefined {
+    try {
+      this.#connection.exec("COMMIT");
+      return undefined;
+    } catch (cause) {
+      this.#rollback();
+      const { code, details } = toDatabaseError(cause, { path: this.#settings.path, outcome: "unknown" });
+      const message = "The commit failed; whether it is there is known after the folder is opened again.";
+      return new HoldfastError("FAILED", message, { cause, outcome: "unknown", details: { ...details, reason: code } });
+    }
+  }
+
+  #rollback(): void {
+    try {
+      this.#connection.exec("ROLLBACK");
+    } catch {
+      // SQLite has already rolled back.
+    }
+  }
+
+  #toError(error: unknown, outcome: "not-applied"): HoldfastError {
+    const ours = toDatabaseError(error, { path: this.#settings.path, outcome });
+    if (ours.outcome !== "none") return ours;
+    const { code, message, details, cause, retry } = ours;
+    return new HoldfastError(code, message, { details, retry, outcome, ...(cause !== undefined && { cause }) });
+  }
+}
+
+/** Ends the wait for the lock only when none of the jobs is wanted any more. */
+function allOf(jobs: readonly WriteJob[]): Cancellation {
+  return {
+    assertLive() {
+      let last: unknown;
+      for (const job of jobs) {
+        try {
+          job.cancellation.assertLive();
+          return;
+        } catch (error) {
+          last = error;
+        }
+      }
+      throw last;
+    },
+  };
+}

@@ -1,0 +1,118 @@
+import { MessageChannel, type MessagePort, Worker } from "node:worker_threads";
+import { fromWire, HoldfastError, toWire, type WireError } from "../errors/index.ts";
+import { CancelFlags } from "./cancellation.ts";
+
+/** What travels to a worker: parts of a large input, then the call; `drop` forgets parts whose call will not come. */
+export type WorkerRequest =
+  | { readonly type: "part"; readonly id: number; readonly part: unknown }
+  | { readonly type: "call"; readonly id: number; readonly name: string; readonly input: unknown; readonly flag: number }
+  | { readonly type: "drop"; readonly id: number };
+
+type WorkerReply = { readonly id: number; readonly value: unknown } | { readonly id: number; readonly error: WireError };
+
+/** What a worker of ours is started with. */
+export interface WorkerStart {
+  readonly port: MessagePort;
+  readonly flags: SharedArrayBuffer;
+  readonly role: string;
+  readonly settings: unknown;
+}
+
+interface Waiting {
+  readonly resolve: (value: unknown) => void;
+  readonly reject: (error: HoldfastError) => void;
+}
+
+/**
+ * The caller's end of a worker: numbered calls over one port. An idle worker does not keep the
+ * process alive; a call in flight does.
+ */
+export class WorkerChannel {
+  readonly flags: CancelFlags = new CancelFlags();
+  readonly #worker: Worker;
+  readonly #port: MessagePort;
+  readonly #waiting = new Map<number, Waiting>();
+  #lastId = 0;
+  #gone: HoldfastError | undefined;
+  #ended: (() => void) | undefined;
+
+  constructor(url: URL, role: string, settings: unknown, onGone: (error: HoldfastError) => void) {
+    const { port1, port2 } = new MessageChannel();
+    const start: WorkerStart = { port: port2, flags: this.flags.buffer, role, settings };
+    this.#port = port1;
+    this.#worker = new Worker(url, { workerData: start, transferList: [port2], name: `holdfast-${role}` });
+    this.#port.on("message", (reply: WorkerReply) => this.#settle(reply));
+    this.#port.unref();
+    this.#worker.unref();
+    this.#worker.on("error", (cause) => this.#lose(role, cause, onGone));
+    this.#worker.on("exit", () => this.#lose(role, undefined, onGone));
+  }
+
+  /** Reserves a call id, so that parts can go ahead of their call. */
+  nextId(): number {
+    this.#lastId += 1;
+    return this.#lastId;
+  }
+
+  sendPart(id: number, part: unknown, transfer: readonly ArrayBuffer[]): void {
+    this.#post({ type: "part", id, part }, transfer);
+  }
+
+  dropParts(id: number): void {
+    this.#post({ type: "drop", id }, []);
+  }
+
+  call(name: string, input: unknown, id: number = this.nextId(), flag = -1): Promise<unknown> {
+    if (this.#gone !== undefined) return Promise.reject(this.#gone);
+    const answer = new Promise<unknown>((resolve, reject) => this.#waiting.set(id, { resolve, reject }));
+    if (this.#waiting.size === 1) {
+      this.#port.ref();
+      this.#worker.ref();
+    }
+    this.#post({ type: "call", id, name, input, flag }, []);
+    return answer;
+  }
+
+  /** Asks the worker to end by message (never inside a native call) and waits until its thread is gone. */
+  async end(): Promise<void> {
+    if (this.#gone !== undefined) return;
+    const ended = new Promise<void>((resolve) => {
+      this.#ended = resolve;
+    });
+    this.#worker.ref();
+    this.#port.postMessage(null);
+    await ended;
+  }
+
+  #post(request: WorkerRequest, transfer: readonly ArrayBuffer[]): void {
+    this.#port.postMessage(request, [...transfer]);
+  }
+
+  #settle(reply: WorkerReply): void {
+    const waiting = this.#waiting.get(reply.id);
+    this.#waiting.delete(reply.id);
+    if (this.#waiting.size === 0) {
+      this.#port.unref();
+      this.#worker.unref();
+    }
+    if ("error" in reply) waiting?.reject(fromWire(reply.error));
+    else waiting?.resolve(reply.value);
+  }
+
+  #lose(role: string, cause: unknown, onGone: (error: HoldfastError) => void): void {
+    if (this.#gone !== undefined) return;
+    const outcome = role === "writer" ? "unknown" : "none";
+    const message = `The ${role} thread ended; close and open again.`;
+    this.#gone = new HoldfastError("FAILED", message, { outcome, ...(cause !== undefined && { cause }) });
+    this.#port.close();
+    for (const waiting of this.#waiting.values()) waiting.reject(this.#gone);
+    this.#waiting.clear();
+    if (this.#ended !== undefined) this.#ended();
+    else onGone(this.#gone);
+  }
+}
+
+/** The worker's end: answers one request. */
+export function replyTo(port: MessagePort, id: number, answer: { readonly value: unknown } | { readonly error: unknown }): void {
+  port.postMessage("error" in answer ? { id, error: toWire(answer.error) } : { id, value: answer.value });
+}
