@@ -17,7 +17,12 @@ export type Filter =
   | { readonly op: "all" }
   | { readonly op: "none" }
   | { readonly op: "equals"; readonly field: FieldReference; readonly value: Literal }
-  | { readonly op: "ordering"; readonly field: FieldReference; readonly comparison: Comparison; readonly value: Literal }
+  | {
+      readonly op: "ordering";
+      readonly field: FieldReference;
+      readonly comparison: Comparison;
+      readonly value: Literal;
+    }
   | { readonly op: "in"; readonly field: FieldReference; readonly values: readonly Literal[] }
   | { readonly op: "isNull"; readonly field: FieldReference }
   | { readonly op: "and"; readonly operands: readonly Filter[] }

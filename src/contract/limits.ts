@@ -17,10 +17,10 @@ export const LIMITS = {
   /** UTF-8 bytes of a record id, and of ids of tenants, sessions, users and events. */
   idBytesMax: 512,
   /** UTF-8 bytes of one text property or event text: SQLite's own limit is 1e9 a row. */
-  textBytesMax: 256 * 1024 * 1024,
+  textBytesMax: 268_435_456,
   filterDepthMax: 100,
   filterNodesMax: 10_000,
   filterInValuesMax: 10_000,
   /** UTF-8 bytes of a filter written as text. */
-  filterTextBytesMax: 64 * 1024,
+  filterTextBytesMax: 65_536,
 } as const;

@@ -1,5 +1,25 @@
+import type { FilterBuilder } from "./filter-builder.ts";
 import type { Filter } from "./filter-tree.ts";
 import type { PropertySchema } from "./properties.ts";
 
-/** Placeholder for the builder's types: see filter/builder.ts. */
-export type Where<_S extends PropertySchema = PropertySchema> = string | Filter;
+export type JsonFilterValue =
+  | string
+  | number
+  | bigint
+  | boolean
+  | null
+  | Date
+  | readonly JsonFilterValue[]
+  | { readonly [key: string]: JsonFilterValue };
+
+/** A filter as a JSON object: `{ year: { $gte: 2024 }, $or: [{ lang: "en" }, { draft: true }] }`. */
+export interface JsonFilter {
+  readonly [key: string]: JsonFilterValue;
+}
+
+/** A filter through any door: text, JSON object, tree, or a function of a typed builder. */
+export type Where<S extends PropertySchema = PropertySchema> =
+  | string
+  | Filter
+  | JsonFilter
+  | ((f: FilterBuilder<S>) => Filter);
