@@ -5,9 +5,10 @@
  */
 import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build, isBuilt } from "./build.js";
+import { npm } from "./npm.js";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
 const OLDEST_NODE = [20, 19];
@@ -54,7 +55,7 @@ function packagesOf(lockPath) {
 function install() {
   console.log("Installing packages (better-sqlite3 compiles for a minute or two where no ready file exists) …");
   // Development packages are needed here whatever NODE_ENV says.
-  if (npm(["ci", "--include=dev", "--include=optional"])) return;
+  if (npm(["ci", "--include=dev", "--include=optional"], { cwd: ROOT })) return;
   stop("npm ci failed; the messages above say why. It needs the npm registry, or a filled cache and `--offline`.");
 }
 
@@ -69,7 +70,9 @@ function rebuildDriver() {
   console.log(`No SQLite driver loads in Node ${process.versions.node}: installing better-sqlite3 again …`);
   const present = existsSync(join(ROOT, "node_modules", "better-sqlite3"));
   // Without its folder npm has to fetch it first: npm leaves an optional package that failed to build away.
-  const worked = present ? npm(["rebuild", "better-sqlite3"]) : npm(["ci", "--include=dev", "--include=optional"]);
+  const worked = present
+    ? npm(["rebuild", "better-sqlite3"], { cwd: ROOT })
+    : npm(["ci", "--include=dev", "--include=optional"], { cwd: ROOT });
   if (worked && driverLoads()) return;
   stop(
     [
@@ -81,35 +84,6 @@ function rebuildDriver() {
       "      Windows: the 'Desktop development with C++' workload of the Visual Studio Build Tools",
     ].join("\n"),
   );
-}
-
-/** Runs the npm that runs this script, or the one on the PATH. */
-function npm(args) {
-  const own = process.env.npm_execpath;
-  const viaNode = own !== undefined && /npm-cli\.[cm]?js$/.test(own);
-  const [command, ...first] = viaNode ? [process.execPath, own] : ["npm"];
-  const shell = !viaNode && process.platform === "win32";
-  const result = spawnSync(command, [...first, ...args], { cwd: ROOT, stdio: "inherit", env: environment(), shell });
-  return result.status === 0;
-}
-
-/**
- * The environment for an npm inside an npm script: what the outer npm says about its own script and package
- * is taken out. Where this Node has its headers beside it, native modules are built from them, not from a download.
- */
-function environment() {
-  const entries = Object.entries(process.env).filter(([name]) => !/^npm_(lifecycle|package|command)/i.test(name));
-  const env = Object.fromEntries(entries);
-  const prefix = dirname(dirname(process.execPath));
-  const headers = join(prefix, "include", "node", "node_version.h");
-  if (existsSync(headers) && headersAreOurs(headers)) env.npm_config_nodedir = prefix;
-  return env;
-}
-
-function headersAreOurs(path) {
-  const text = readFileSync(path, "utf8");
-  const version = ["MAJOR", "MINOR", "PATCH"].map((part) => text.match(`define NODE_${part}_VERSION (\\d+)`)?.[1]);
-  return version.join(".") === process.versions.node;
 }
 
 function stop(message) {
