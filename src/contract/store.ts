@@ -94,7 +94,9 @@ export interface DeleteReceipt extends WriteReceipt {
 /** `pending`: something still reads an older state; the bytes go when it ends and the next checkpoint runs. */
 export type Erasure = "complete" | "pending";
 
-export type DeleteSelection<S extends PropertySchema = PropertySchema> = { readonly ids: readonly string[] } | { readonly where: Where<S> };
+export type DeleteSelection<S extends PropertySchema = PropertySchema> =
+  | { readonly ids: readonly string[] }
+  | { readonly where: Where<S> };
 
 export interface ScanOptions<S extends PropertySchema = PropertySchema> extends CallOptions {
   readonly where?: Where<S>;
@@ -103,6 +105,12 @@ export interface ScanOptions<S extends PropertySchema = PropertySchema> extends 
   readonly pageSize?: number;
   /** Starts behind this id. */
   readonly after?: string;
+}
+
+export interface ScanPage {
+  readonly records: readonly StoredRecord[];
+  /** Rows of the page that were left out because their checksum did not hold (E11). */
+  readonly damaged: number;
 }
 
 /** One tenant's records in a store, bound to one life (P8): after its deletion every call raises PARTITION_STALE. */
@@ -115,7 +123,10 @@ export interface Partition<S extends PropertySchema = PropertySchema> {
   /** Changes properties alone; `null` removes one. Answers `undefined` when the id is unknown (V11). */
   patch(id: string, properties: PropertyInput, options?: CallOptions): Promise<WriteReceipt | undefined>;
   /** Answers in input order, `undefined` for ids that are not there. */
-  get(ids: readonly string[], options?: CallOptions & { readonly includeVectors?: boolean }): Promise<readonly (StoredRecord | undefined)[]>;
+  get(
+    ids: readonly string[],
+    options?: CallOptions & { readonly includeVectors?: boolean },
+  ): Promise<readonly (StoredRecord | undefined)[]>;
   /** Deletes by ids or by filter; a filter that admits everything is refused (F3). Unknown ids are no error (V16). */
   delete(selection: DeleteSelection<S>, options?: DeleteOptions): Promise<DeleteReceipt>;
   count(options?: CallOptions & { readonly where?: Where<S> }): Promise<number>;
@@ -123,7 +134,7 @@ export interface Partition<S extends PropertySchema = PropertySchema> {
    * Every record in pages, ordered by id in UTF-8 bytes. A record that is there from start to end
    * is answered exactly once; each page is of one moment.
    */
-  scan(options?: ScanOptions<S>): AsyncIterableIterator<readonly StoredRecord[]>;
+  scan(options?: ScanOptions<S>): AsyncIterableIterator<ScanPage>;
   query(request: QueryRequest<S>): Promise<QueryAnswer>;
   /** One answer a vector, in input order, all of one moment (Q4). */
   queryMany(request: QueryManyRequest<S>): Promise<readonly QueryAnswer[]>;
@@ -150,7 +161,10 @@ export interface Store<S extends PropertySchema = PropertySchema> {
   getPartition(key: string, options?: CallOptions): Promise<Partition<S> | undefined>;
   listPartitions(options?: CallOptions): Promise<readonly PartitionInfo[]>;
   /** Idempotent; unreachable in every process when it returns (P7). Answers whether there was one. */
-  deletePartition(key: string, options?: CallOptions & { readonly erase?: boolean }): Promise<{ readonly deleted: boolean; readonly erasure?: Erasure }>;
+  deletePartition(
+    key: string,
+    options?: CallOptions & { readonly erase?: boolean },
+  ): Promise<{ readonly deleted: boolean; readonly erasure?: Erasure }>;
   /** Idempotent; waits for writes in flight, at most 10 s; later calls raise CLOSED (E12). */
   close(): Promise<void>;
 }

@@ -25,7 +25,39 @@ export interface Connection {
   /** The driver's name and SQLite's version, for `stats`. */
   readonly driver: { readonly name: "better-sqlite3" | "node:sqlite"; readonly sqliteVersion: string };
   exec(sql: string): void;
-  /** Compiles `sql` once and keeps the statement for this connection's life: pass constant texts. */
+  /** Compiles `sql`; the statements used last are kept ({@link STATEMENTS_KEPT_MAX}). */
   prepare(sql: string, options?: PrepareOptions): Statement;
   close(): void;
+}
+
+/** Compiled statements that a connection keeps; filters make texts without end. */
+const STATEMENTS_KEPT_MAX = 512;
+
+/** Statements by their text, the one used longest ago dropped first. */
+export class StatementCache {
+  readonly #statements = new Map<string, Statement>();
+  readonly #compile: (sql: string, bigints: boolean) => Statement;
+
+  constructor(compile: (sql: string, bigints: boolean) => Statement) {
+    this.#compile = compile;
+  }
+
+  get(sql: string, options?: PrepareOptions): Statement {
+    const bigints = options?.bigints === true;
+    const key = bigints ? `bigints ${sql}` : sql;
+    let statement = this.#statements.get(key);
+    if (statement === undefined) {
+      statement = this.#compile(sql, bigints);
+      const oldest = this.#statements.keys().next();
+      if (this.#statements.size >= STATEMENTS_KEPT_MAX && oldest.done !== true) this.#statements.delete(oldest.value);
+    } else {
+      this.#statements.delete(key);
+    }
+    this.#statements.set(key, statement);
+    return statement;
+  }
+
+  clear(): void {
+    this.#statements.clear();
+  }
 }

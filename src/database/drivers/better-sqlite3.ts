@@ -1,5 +1,5 @@
 import { createRequire } from "node:module";
-import type { Connection, PrepareOptions, SqlRow, SqlValue, Statement } from "../connection.ts";
+import { type Connection, type PrepareOptions, type SqlRow, type SqlValue, type Statement, StatementCache } from "../connection.ts";
 import type { DriverOptions } from "./open-connection.ts";
 
 /** The part of better-sqlite3 that we call. */
@@ -28,10 +28,15 @@ export function openBetterSqlite3(path: string, options: DriverOptions): Connect
 class BetterSqlite3Connection implements Connection {
   readonly driver: Connection["driver"];
   readonly #native: NativeDatabase;
-  readonly #statements = new Map<string, Statement>();
+  readonly #statements: StatementCache;
 
   constructor(native: NativeDatabase) {
     this.#native = native;
+    this.#statements = new StatementCache((sql, bigints) => {
+      const statement = native.prepare(sql);
+      if (bigints && statement.reader) statement.safeIntegers(true);
+      return new BetterSqlite3Statement(statement);
+    });
     const version = native.prepare("SELECT sqlite_version() AS version").get();
     this.driver = { name: "better-sqlite3", sqliteVersion: String(version?.version) };
   }
@@ -41,15 +46,7 @@ class BetterSqlite3Connection implements Connection {
   }
 
   prepare(sql: string, options?: PrepareOptions): Statement {
-    const key = options?.bigints === true ? `b:${sql}` : sql;
-    let statement = this.#statements.get(key);
-    if (statement === undefined) {
-      const native = this.#native.prepare(sql);
-      if (options?.bigints === true && native.reader) native.safeIntegers(true);
-      statement = new BetterSqlite3Statement(native);
-      this.#statements.set(key, statement);
-    }
-    return statement;
+    return this.#statements.get(sql, options);
   }
 
   close(): void {

@@ -1,5 +1,5 @@
 import { createRequire } from "node:module";
-import type { Connection, PrepareOptions, SqlRow, SqlValue, Statement } from "../connection.ts";
+import { type Connection, type PrepareOptions, type SqlRow, type SqlValue, type Statement, StatementCache } from "../connection.ts";
 import type { DriverOptions } from "./open-connection.ts";
 
 /** The part of node:sqlite that we call. */
@@ -34,10 +34,15 @@ export function openNodeSqlite(path: string, options: DriverOptions): Connection
 class NodeSqliteConnection implements Connection {
   readonly driver: Connection["driver"];
   readonly #native: NativeDatabase;
-  readonly #statements = new Map<string, Statement>();
+  readonly #statements: StatementCache;
 
   constructor(native: NativeDatabase) {
     this.#native = native;
+    this.#statements = new StatementCache((sql, bigints) => {
+      const statement = native.prepare(sql);
+      if (bigints) statement.setReadBigInts(true);
+      return new NodeSqliteStatement(statement);
+    });
     const version = native.prepare("SELECT sqlite_version() AS version").get();
     this.driver = { name: "node:sqlite", sqliteVersion: String(version?.version) };
   }
@@ -47,15 +52,7 @@ class NodeSqliteConnection implements Connection {
   }
 
   prepare(sql: string, options?: PrepareOptions): Statement {
-    const key = options?.bigints === true ? `b:${sql}` : sql;
-    let statement = this.#statements.get(key);
-    if (statement === undefined) {
-      const native = this.#native.prepare(sql);
-      if (options?.bigints === true) native.setReadBigInts(true);
-      statement = new NodeSqliteStatement(native);
-      this.#statements.set(key, statement);
-    }
-    return statement;
+    return this.#statements.get(sql, options);
   }
 
   close(): void {

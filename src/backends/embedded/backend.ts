@@ -1,0 +1,111 @@
+import type { Capabilities } from "../../contract/capabilities.ts";
+import type { PropertySchema } from "../../contract/properties.ts";
+import type { CallOptions, Erasure, PartitionInfo } from "../../contract/store.ts";
+import type { Database } from "../../database/database.ts";
+import type { OpenDatabase } from "../../database/open-database.ts";
+import { HoldfastError } from "../../errors/index.ts";
+import type { Life } from "../../registry/lives.ts";
+import type { StoreRow } from "../../registry/stores.ts";
+import type { BackendPartition, StoreBackend } from "../../store/backend.ts";
+import { embeddedCapabilities } from "./capabilities.ts";
+import {
+  createPartitionRow,
+  deletePartitionRow,
+  findPartitionRow,
+  listPartitionRows,
+  type OpenStoreInput,
+  openStoreRow,
+  readStoreRow,
+} from "./lifecycle.ts";
+import { EmbeddedPartition } from "./partition.ts";
+import { eraseLife, Reclaimer } from "./reclaimer.ts";
+
+/** Bytes that a small write holds in the queue. */
+const SMALL_WRITE_BYTES = 256;
+
+/** A store in one SQLite database: one transaction does what remote backends need reservations for. */
+export class EmbeddedBackend implements StoreBackend {
+  readonly name: string;
+  readonly dimensions: number;
+  readonly properties: PropertySchema;
+  readonly capabilities: Capabilities;
+  readonly #open: OpenDatabase;
+  readonly #database: Database;
+  readonly #store: StoreRow;
+  readonly #reclaimer: Reclaimer;
+  #closed = false;
+
+  private constructor(open: OpenDatabase, store: StoreRow) {
+    const { database } = open;
+    this.name = store.name;
+    this.dimensions = store.dimensions;
+    this.properties = store.properties;
+    this.capabilities = embeddedCapabilities(database.settings);
+    this.#open = open;
+    this.#database = database;
+    this.#store = store;
+    this.#reclaimer = new Reclaimer(database);
+    this.#reclaimer.wake();
+  }
+
+  /** Makes or opens the store in an open database; gives the database back when that fails. */
+  static async open(open: OpenDatabase, input: OpenStoreInput): Promise<EmbeddedBackend> {
+    try {
+      const found = open.database.lookup(readStoreRow, input.name);
+      const store = found !== undefined && declaresAll(found, input) ? found : await open.database.write(openStoreRow, input, { sizeBytes: SMALL_WRITE_BYTES });
+      return new EmbeddedBackend(open, store);
+    } catch (error) {
+      await open.release();
+      throw error;
+    }
+  }
+
+  assertOpen(): void {
+    if (this.#closed) throw new HoldfastError("CLOSED", "The store was closed; open it again.", { outcome: "not-applied" });
+    this.#database.assertOpen();
+  }
+
+  async createPartition(key: string, options: CallOptions): Promise<BackendPartition> {
+    this.assertOpen();
+    const input = { store: this.#store.store, key };
+    return this.#toPartition(await this.#database.write(createPartitionRow, input, { ...options, sizeBytes: SMALL_WRITE_BYTES }));
+  }
+
+  async getPartition(key: string): Promise<BackendPartition | undefined> {
+    this.assertOpen();
+    const life = this.#database.lookup(findPartitionRow, { store: this.#store.store, key });
+    return life && this.#toPartition(life);
+  }
+
+  async listPartitions(options: CallOptions): Promise<readonly PartitionInfo[]> {
+    this.assertOpen();
+    return this.#database.read(listPartitionRows, this.#store.store, options);
+  }
+
+  async deletePartition(
+    key: string,
+    erase: boolean,
+    options: CallOptions,
+  ): Promise<{ readonly deleted: boolean; readonly erasure?: Erasure }> {
+    this.assertOpen();
+    const input = { store: this.#store.store, key };
+    const tombstone = await this.#database.write(deletePartitionRow, input, { ...options, sizeBytes: SMALL_WRITE_BYTES });
+    if (erase) return { deleted: tombstone !== undefined, erasure: await eraseLife(this.#database, tombstone, options) };
+    this.#reclaimer.wake();
+    return { deleted: tombstone !== undefined };
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    await this.#reclaimer.stop();
+    await this.#open.release();
+  }
+
+  #toPartition(life: Life): BackendPartition {
+    return new EmbeddedPartition(this.#database, life, this.dimensions, Object.keys(this.properties), () => this.assertOpen());
+  }
+}
+
+function declaresAll(store: StoreRow, input: OpenStoreInput): boolean {
+  return store.dimensions === input.dimensions && Object.entries(input.properties).every(([key, kind]) => store.properties[key] === kind);
+}

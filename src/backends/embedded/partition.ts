@@ -1,0 +1,137 @@
+import type { BoundValue } from "../../contract/property-values.ts";
+import type { CallOptions, Erasure, WriteReceipt } from "../../contract/store.ts";
+import type { Database } from "../../database/database.ts";
+import type { OutgoingPart } from "../../database/engine.ts";
+import { yieldToEventLoop } from "../../io/clock.ts";
+import type { BoundFilter } from "../../filter/index.ts";
+import type { Life } from "../../registry/lives.ts";
+import type {
+  Answered,
+  BackendAnswer,
+  BackendPage,
+  BackendPartition,
+  BackendQuery,
+  BackendRecord,
+  BackendScan,
+  DeleteCounts,
+  RecordBatch,
+  UpsertCounts,
+} from "../../store/backend.ts";
+import { assertLife } from "./lifecycle.ts";
+import { countRecords, getRecords, scanRecords } from "./reads.ts";
+import type { RecordPart } from "./records.ts";
+import { eraseLog } from "./reclaimer.ts";
+import { queryRecords, scoreRecords } from "./search.ts";
+import { deleteRecords, patchRecord, upsertRecords } from "./writes.ts";
+
+/** Ids looked up on the calling thread: about a millisecond of reads by key. More go to the reader thread. */
+const LOOKUP_IDS_MAX = 64;
+
+const IDS_PER_PART = 5_000;
+const ID_BYTES = 64;
+const SMALL_WRITE_BYTES = 1_024;
+
+/** Turns each call into one operation of the folder's threads. */
+export class EmbeddedPartition implements BackendPartition {
+  readonly #database: Database;
+  readonly #life: Life;
+  readonly #dimensions: number;
+  readonly #keys: readonly string[];
+  readonly #assertOpen: () => void;
+
+  // biome-ignore lint/complexity/useMaxParams: made in one place; the five are what a life needs.
+  constructor(database: Database, life: Life, dimensions: number, keys: readonly string[], assertOpen: () => void) {
+    this.#database = database;
+    this.#life = life;
+    this.#dimensions = dimensions;
+    this.#keys = keys;
+    this.#assertOpen = assertOpen;
+  }
+
+  get key(): string {
+    return this.#life.key;
+  }
+
+  get incarnation(): string {
+    return this.#life.incarnation;
+  }
+
+  assertLive(): number {
+    this.#assertOpen();
+    return this.#database.lookup(assertLife, this.#life);
+  }
+
+  async upsert(batch: RecordBatch, options: CallOptions): Promise<UpsertCounts> {
+    this.#assertOpen();
+    const input = { life: this.#life, dimensions: this.#dimensions, keys: this.#keys };
+    return this.#database.write(upsertRecords, input, { ...options, sizeBytes: batch.sizeBytes, parts: recordParts(batch) });
+  }
+
+  async patch(id: string, changes: ReadonlyMap<string, BoundValue | null>, options: CallOptions): Promise<WriteReceipt | undefined> {
+    this.#assertOpen();
+    const call = { ...options, sizeBytes: SMALL_WRITE_BYTES };
+    const position = await this.#database.write(patchRecord, { life: this.#life, id, changes }, call);
+    return position === undefined ? undefined : { position };
+  }
+
+  async get(
+    ids: readonly string[],
+    includeVectors: boolean,
+    options: CallOptions,
+  ): Promise<Answered<readonly (BackendRecord | undefined)[]>> {
+    this.#assertOpen();
+    const input = { life: this.#life, ids, includeVectors };
+    const small = ids.length <= LOOKUP_IDS_MAX;
+    const found = small ? this.#database.lookup(getRecords, input) : await this.#database.read(getRecords, input, options);
+    return { schema: found.schema, answer: found.records };
+  }
+
+  async deleteIds(ids: readonly string[], options: CallOptions): Promise<DeleteCounts> {
+    this.#assertOpen();
+    const call = { ...options, sizeBytes: ids.length * ID_BYTES, parts: idParts(ids) };
+    return this.#database.write(deleteRecords, { life: this.#life }, call);
+  }
+
+  async deleteWhere(filter: BoundFilter, options: CallOptions): Promise<DeleteCounts> {
+    this.#assertOpen();
+    return this.#database.write(deleteRecords, { life: this.#life, filter }, { ...options, sizeBytes: SMALL_WRITE_BYTES });
+  }
+
+  async erase(_options: CallOptions): Promise<Erasure> {
+    this.#assertOpen();
+    return eraseLog(this.#database);
+  }
+
+  async count(filter: BoundFilter | undefined, options: CallOptions): Promise<number> {
+    this.#assertOpen();
+    return this.#database.read(countRecords, { life: this.#life, filter }, options);
+  }
+
+  async scan(page: BackendScan, options: CallOptions): Promise<Answered<BackendPage>> {
+    this.#assertOpen();
+    const { schema, ...answer } = await this.#database.read(scanRecords, { life: this.#life, ...page }, options);
+    return { schema, answer };
+  }
+
+  async query(query: BackendQuery, options: CallOptions): Promise<Answered<readonly BackendAnswer[]>> {
+    this.#assertOpen();
+    return this.#database.read(queryRecords, { life: this.#life, query }, options);
+  }
+
+  async score(vector: Float32Array, ids: readonly string[], options: CallOptions): Promise<readonly (number | undefined)[]> {
+    this.#assertOpen();
+    return this.#database.read(scoreRecords, { life: this.#life, vector, ids }, options);
+  }
+}
+
+/** The vectors move to the writer's thread; they are copies of the caller's. */
+async function* recordParts(batch: RecordBatch): AsyncGenerator<OutgoingPart & { readonly part: RecordPart }> {
+  for await (const slice of batch.slices) yield { part: slice, transfer: [slice.vectors.buffer] };
+}
+
+async function* idParts(ids: readonly string[]): AsyncGenerator<OutgoingPart & { readonly part: readonly string[] }> {
+  for (let start = 0; start < ids.length; start += IDS_PER_PART) {
+    if (start > 0) await yieldToEventLoop();
+    yield { part: ids.slice(start, start + IDS_PER_PART), transfer: [] };
+  }
+}

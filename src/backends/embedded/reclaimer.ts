@@ -1,0 +1,59 @@
+import type { CallOptions, Erasure } from "../../contract/store.ts";
+import type { Database } from "../../database/database.ts";
+import { yieldToEventLoop } from "../../io/clock.ts";
+import type { Tombstone } from "../../registry/tombstones.ts";
+import { reclaimLife, reclaimStep } from "./reclaim.ts";
+
+const STEP_BYTES = 256;
+
+/** How often an erasure asks for the log to be emptied while others still read an older state. */
+const TRUNCATE_ATTEMPTS = 20;
+
+/** Reclaims ended lives beside the traffic: bounded steps, each a commit of its own in the writer's queue (G1). */
+export class Reclaimer {
+  readonly #database: Database;
+  #running: Promise<void> | undefined;
+  #stopped = false;
+
+  constructor(database: Database) {
+    this.#database = database;
+  }
+
+  /** Begins unless it runs already; ends by itself when nothing is left. */
+  wake(): void {
+    if (this.#stopped) return;
+    // Whatever stops a step leaves the tombstone: the next write, open or deletion goes on from there.
+    this.#running ??= this.#run()
+      .catch(() => undefined)
+      .finally(() => {
+        this.#running = undefined;
+      });
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    await this.#running;
+  }
+
+  async #run(): Promise<void> {
+    while (!this.#stopped && (await this.#database.write(reclaimStep, null, { sizeBytes: STEP_BYTES }))) await yieldToEventLoop();
+  }
+}
+
+/** Reclaims one ended life and empties the log; returns when nothing is left of it in the files, or `pending` (G1, E14). */
+export async function eraseLife(database: Database, tombstone: Tombstone | undefined, options: CallOptions): Promise<Erasure> {
+  if (tombstone !== undefined) {
+    while (await database.write(reclaimLife, tombstone, { ...options, sizeBytes: STEP_BYTES })) await yieldToEventLoop();
+  }
+  return eraseLog(database);
+}
+
+/** Deleted bytes are zeroed in their pages at once; older copies of the pages go when the log is emptied. */
+export async function eraseLog(database: Database): Promise<Erasure> {
+  if (database.settings.inMemory) return "complete";
+  for (let attempt = 0; attempt < TRUNCATE_ATTEMPTS; attempt += 1) {
+    if (await database.truncateLog()) return "complete";
+    await yieldToEventLoop();
+  }
+  return "pending";
+}

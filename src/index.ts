@@ -1,0 +1,30 @@
+export type { Capabilities } from "./contract/capabilities.ts";
+export type { FilterBuilder } from "./contract/filter-builder.ts";
+export type { Comparison, FieldReference, Filter, FilterOperator, Literal } from "./contract/filter-tree.ts";
+export { LIMITS } from "./contract/limits.ts";
+export type { PropertyInput, PropertyKind, PropertySchema, PropertyValues } from "./contract/properties.ts";
+export type {
+  CallOptions,
+  DeleteOptions,
+  DeleteReceipt,
+  DeleteSelection,
+  Erasure,
+  Match,
+  Partition,
+  PartitionInfo,
+  QueryAnswer,
+  QueryManyRequest,
+  QueryOptions,
+  QueryRequest,
+  RecordInput,
+  ScanOptions,
+  ScanPage,
+  Store,
+  StoredRecord,
+  UpsertReceipt,
+  WriteReceipt,
+} from "./contract/store.ts";
+export type { VectorInput } from "./contract/vector.ts";
+export type { JsonFilter, Where } from "./contract/where.ts";
+export { ERROR_CODES, type ErrorCode, type ErrorOutcome, type ErrorRetry, HoldfastError, isHoldfastError } from "./errors/index.ts";
+export { openStore, type StoreOptions } from "./open-store.ts";

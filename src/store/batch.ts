@@ -1,0 +1,89 @@
+import { LIMITS } from "../contract/limits.ts";
+import { assertId } from "../contract/names.ts";
+import { type BoundProperties, bindProperties, type PropertySchema } from "../contract/properties.ts";
+import type { RecordInput } from "../contract/store.ts";
+import { writeVector } from "../contract/vector.ts";
+import { HoldfastError } from "../errors/index.ts";
+import { systemClock, yieldToEventLoop } from "../io/clock.ts";
+import type { RecordBatch, RecordSlice } from "./backend.ts";
+
+/** Records of a slice at most, and bytes of its vectors: a message that is copied in well under a millisecond. */
+const SLICE_RECORDS_MAX = 1_000;
+const SLICE_BYTES_MAX = 2 * 1024 * 1024;
+
+/** The calling thread is given back after this much validation and copying (E7). */
+const HOLD_MS = 5;
+
+/** Bytes of a record beside its vector, for the bound of the queue. */
+const RECORD_OVERHEAD_BYTES = 128;
+
+export interface RecordShape {
+  readonly dimensions: number;
+  readonly properties: PropertySchema;
+}
+
+/**
+ * Checks what can be checked at once and prepares the slices. Each record is checked while its slice
+ * is made; nothing is written before the last one has passed, since the commit follows the slices.
+ */
+export function toBatch(records: readonly RecordInput[], shape: RecordShape): RecordBatch {
+  assertArray(records, "records");
+  assertCount(records.length, LIMITS.recordsPerBatchMax, "records of one batch");
+  const sizeBytes = records.length * (shape.dimensions * 4 + RECORD_OVERHEAD_BYTES);
+  return { records: records.length, sizeBytes, slices: slicesOf(records, shape) };
+}
+
+async function* slicesOf(records: readonly RecordInput[], shape: RecordShape): AsyncGenerator<RecordSlice> {
+  const sliceRecords = Math.max(1, Math.min(SLICE_RECORDS_MAX, Math.floor(SLICE_BYTES_MAX / (shape.dimensions * 4))));
+  const seen = new Set<string>();
+  let heldSinceMs = systemClock.monotonicMs();
+  for (let start = 0; start < records.length; start += sliceRecords) {
+    yield toSlice(records, { start, end: Math.min(start + sliceRecords, records.length) }, shape, seen);
+    if (systemClock.monotonicMs() - heldSinceMs > HOLD_MS) {
+      await yieldToEventLoop();
+      heldSinceMs = systemClock.monotonicMs();
+    }
+  }
+}
+
+function toSlice(
+  records: readonly RecordInput[],
+  range: { readonly start: number; readonly end: number },
+  shape: RecordShape,
+  seen: Set<string>,
+): RecordSlice {
+  const count = range.end - range.start;
+  const ids: string[] = [];
+  const values: BoundProperties[] = [];
+  const vectors = new Float32Array(count * shape.dimensions);
+  for (let index = range.start; index < range.end; index += 1) {
+    const record: unknown = records[index];
+    const where = `record ${index}`;
+    if (!isRecordInput(record)) throw new HoldfastError("INVALID_ARGUMENT", `${where} is not an object with an id and a vector.`);
+    assertId(record.id, `id of ${where}`);
+    if (seen.has(record.id)) throw duplicate(record.id, index);
+    seen.add(record.id);
+    values.push(bindProperties(shape.properties, record.properties ?? undefined, where));
+    writeVector(record.vector, shape.dimensions, vectors, (index - range.start) * shape.dimensions, where);
+    ids.push(record.id);
+  }
+  return { ids, vectors, values };
+}
+
+function isRecordInput(record: unknown): record is RecordInput {
+  return typeof record === "object" && record !== null;
+}
+
+function duplicate(id: string, index: number): HoldfastError {
+  const message = `record ${index} has an id that an earlier record of the batch has; give each record once.`;
+  return new HoldfastError("DUPLICATE_RECORD_ID", message, { details: { id, record: index } });
+}
+
+export function assertArray(value: unknown, what: string): asserts value is readonly unknown[] {
+  if (!Array.isArray(value)) throw new HoldfastError("INVALID_ARGUMENT", `${what} must be an array.`);
+}
+
+export function assertCount(count: number, max: number, what: string): void {
+  if (count <= max) return;
+  throw new HoldfastError("LIMIT_EXCEEDED", `At most ${max} ${what}; got ${count}.`, { details: { max, count } });
+}

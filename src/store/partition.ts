@@ -1,0 +1,192 @@
+import { LIMITS } from "../contract/limits.ts";
+import { assertId } from "../contract/names.ts";
+import { bindPatch, type PropertyInput, type PropertySchema, type PropertyValues } from "../contract/properties.ts";
+import { readValue } from "../contract/property-values.ts";
+import type {
+  CallOptions,
+  DeleteOptions,
+  DeleteReceipt,
+  DeleteSelection,
+  Partition,
+  QueryAnswer,
+  QueryManyRequest,
+  QueryRequest,
+  RecordInput,
+  ScanOptions,
+  ScanPage,
+  StoredRecord,
+  UpsertReceipt,
+  WriteReceipt,
+} from "../contract/store.ts";
+import type { VectorInput } from "../contract/vector.ts";
+import type { Where } from "../contract/where.ts";
+import { HoldfastError } from "../errors/index.ts";
+import { type BoundFilter, bindWhere, type FilterSchema, foldsToAll } from "../filter/index.ts";
+import type { BackendPartition, BackendRecord } from "./backend.ts";
+import { assertArray, assertCount, toBatch } from "./batch.ts";
+import { toQuery, toVectors } from "./query-input.ts";
+
+/** How a store's records are checked and read. */
+export interface RecordForm {
+  readonly dimensions: number;
+  readonly properties: PropertySchema;
+  readonly filterSchema: FilterSchema;
+  readonly int64: "number" | "bigint";
+}
+
+const DEFAULT_PAGE_SIZE = 1_000;
+
+/** Checks arguments once, fills defaults, and calls the backend with complete ones. */
+export class PartitionHandle<S extends PropertySchema> implements Partition<S> {
+  readonly #backend: BackendPartition;
+  readonly #form: RecordForm;
+
+  constructor(backend: BackendPartition, form: RecordForm) {
+    this.#backend = backend;
+    this.#form = form;
+  }
+
+  get key(): string {
+    return this.#backend.key;
+  }
+
+  get incarnation(): string {
+    return this.#backend.incarnation;
+  }
+
+  async upsert(records: readonly RecordInput[], options: CallOptions = {}): Promise<UpsertReceipt> {
+    const batch = toBatch(records, this.#form);
+    if (batch.records === 0) return { ids: [], inserted: 0, replaced: 0, position: this.#backend.assertLive() };
+    const ids = records.map((record) => record?.id);
+    const counts = await this.#backend.upsert(batch, options);
+    return { ids, ...counts };
+  }
+
+  async patch(id: string, properties: PropertyInput, options: CallOptions = {}): Promise<WriteReceipt | undefined> {
+    assertId(id, "record id");
+    return this.#backend.patch(id, bindPatch(this.#form.properties, properties), options);
+  }
+
+  async get(
+    ids: readonly string[],
+    options: CallOptions & { readonly includeVectors?: boolean } = {},
+  ): Promise<readonly (StoredRecord | undefined)[]> {
+    assertIds(ids);
+    if (ids.length === 0) this.#backend.assertLive();
+    const { schema, answer } = await this.#backend.get(ids, options.includeVectors === true, options);
+    return answer.map((record) => record && this.#toStored(record, schema));
+  }
+
+  async delete(selection: DeleteSelection<S>, options: DeleteOptions = {}): Promise<DeleteReceipt> {
+    const receipt = await this.#delete(selection, options);
+    if (options.erase !== true || options.dryRun === true) return receipt;
+    return { ...receipt, erasure: await this.#backend.erase(options) };
+  }
+
+  async count(options: CallOptions & { readonly where?: Where<S> } = {}): Promise<number> {
+    return this.#backend.count(this.#bind(options.where), options);
+  }
+
+  async *scan(options: ScanOptions<S> = {}): AsyncIterableIterator<ScanPage> {
+    const filter = this.#bind(options.where);
+    const limit = toPageSize(options.pageSize);
+    const includeVectors = options.includeVectors === true;
+    if (options.after !== undefined) assertId(options.after, "record id to scan behind");
+    let after: string | undefined = options.after ?? "";
+    while (after !== undefined) {
+      const { schema, answer } = await this.#backend.scan({ filter, after, limit, includeVectors }, options);
+      const records = answer.records.map((record) => this.#toStored(record, schema));
+      if (records.length > 0 || answer.damaged > 0) yield { records, damaged: answer.damaged };
+      after = answer.next;
+    }
+  }
+
+  async query(request: QueryRequest<S>): Promise<QueryAnswer> {
+    assertRequest(request);
+    const { vector, ...rest } = request;
+    const [answer] = await this.queryMany({ ...rest, vectors: [vector] });
+    if (answer === undefined) throw new HoldfastError("BUG", "A query of one vector had no answer.");
+    return answer;
+  }
+
+  async queryMany(request: QueryManyRequest<S>): Promise<readonly QueryAnswer[]> {
+    assertRequest(request);
+    const query = toQuery(request as QueryManyRequest, this.#form.dimensions, this.#form.filterSchema);
+    if (query.count === 0) {
+      this.#backend.assertLive();
+      return [];
+    }
+    const { schema, answer } = await this.#backend.query(query, request);
+    return answer.map(({ matches, exact, position, damaged }) => ({
+      matches: matches.map((match) => ({ ...this.#toStored(match, schema), cosineSimilarity: match.cosineSimilarity })),
+      exact,
+      position,
+      damaged,
+    }));
+  }
+
+  async score(vector: VectorInput, ids: readonly string[], options: CallOptions = {}): Promise<readonly (number | undefined)[]> {
+    assertIds(ids);
+    return this.#backend.score(toVectors([vector], this.#form.dimensions, "query vector"), ids, options);
+  }
+
+  async #delete(selection: DeleteSelection<S>, options: DeleteOptions): Promise<DeleteReceipt> {
+    assertSelection(selection);
+    if ("ids" in selection) {
+      assertIds(selection.ids);
+      if (options.dryRun === true) return this.#countIds(selection.ids, options);
+      if (selection.ids.length === 0) return { deleted: 0, position: this.#backend.assertLive() };
+      return this.#backend.deleteIds([...new Set(selection.ids)], options);
+    }
+    const filter = this.#bind(selection.where);
+    if (filter === undefined || foldsToAll(filter)) {
+      const message = "The filter admits every record; delete the partition, or name the ids, to delete all of them.";
+      throw new HoldfastError("INVALID_FILTER", message);
+    }
+    if (options.dryRun !== true) return this.#backend.deleteWhere(filter, options);
+    const position = this.#backend.assertLive();
+    return { deleted: await this.#backend.count(filter, options), position };
+  }
+
+  async #countIds(ids: readonly string[], options: CallOptions): Promise<DeleteReceipt> {
+    const position = this.#backend.assertLive();
+    const { answer } = await this.#backend.get([...new Set(ids)], false, options);
+    return { deleted: answer.filter((record) => record !== undefined).length, position };
+  }
+
+  #bind(where: Where<S> | undefined): BoundFilter | undefined {
+    return bindWhere(where as Where | undefined, this.#form.filterSchema);
+  }
+
+  #toStored(record: BackendRecord, schema: PropertySchema): StoredRecord {
+    const properties: Record<string, PropertyValues[string]> = {};
+    for (const [index, [key, kind]] of Object.entries(schema).entries()) {
+      const value = record.values[index];
+      if (value !== undefined) properties[key] = readValue(kind, value, this.#form.int64);
+    }
+    return { id: record.id, properties, ...(record.vector && { vector: record.vector }) };
+  }
+}
+
+function assertIds(ids: unknown): asserts ids is readonly string[] {
+  assertArray(ids, "ids");
+  assertCount(ids.length, LIMITS.idsPerCallMax, "ids of one call");
+  for (const id of ids) assertId(id, "record id");
+}
+
+function assertRequest(request: unknown): void {
+  if (typeof request === "object" && request !== null) return;
+  throw new HoldfastError("INVALID_ARGUMENT", "A query is an object such as { vector, limit: 10 }.");
+}
+
+function assertSelection(selection: unknown): void {
+  const given = typeof selection === "object" && selection !== null ? Object.keys(selection) : [];
+  if (given.length === 1 && (given[0] === "ids" || given[0] === "where")) return;
+  throw new HoldfastError("INVALID_ARGUMENT", "Say what to delete with exactly one of { ids } and { where }.");
+}
+
+function toPageSize(pageSize: unknown): number {
+  const value = pageSize ?? DEFAULT_PAGE_SIZE;
+  if (Number.isInteger(value) && Number(value) >= 1 && Number(value) <= LIMITS.scanPageMax) return Number(value);
+  throw new HoldfastError("INVALID_ARGUMENT", `pageSize is a whole number from 1 to ${LIMITS.scanPageMax}.`);
+}

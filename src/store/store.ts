@@ -1,0 +1,69 @@
+import type { Capabilities } from "../contract/capabilities.ts";
+import { assertName } from "../contract/names.ts";
+import type { PropertySchema } from "../contract/properties.ts";
+import type { CallOptions, Erasure, Partition, PartitionInfo, Store } from "../contract/store.ts";
+import type { StoreBackend } from "./backend.ts";
+import { PartitionHandle, type RecordForm } from "./partition.ts";
+
+/** The public store over any backend. */
+export class StoreHandle<S extends PropertySchema> implements Store<S> {
+  readonly #backend: StoreBackend;
+  readonly #form: RecordForm;
+
+  constructor(backend: StoreBackend, int64: "number" | "bigint") {
+    this.#backend = backend;
+    const { dimensions, properties, capabilities } = backend;
+    const filterSchema = { declared: properties, userKeys: false, filterNodes: capabilities.filterNodes };
+    this.#form = { dimensions, properties, filterSchema, int64 };
+    disposable(this);
+  }
+
+  get name(): string {
+    return this.#backend.name;
+  }
+
+  get dimensions(): number {
+    return this.#backend.dimensions;
+  }
+
+  get properties(): S {
+    return this.#backend.properties as S;
+  }
+
+  get capabilities(): Capabilities {
+    return this.#backend.capabilities;
+  }
+
+  async createPartition(key: string, options: CallOptions = {}): Promise<Partition<S>> {
+    assertName(key, "partition key");
+    return new PartitionHandle<S>(await this.#backend.createPartition(key, options), this.#form);
+  }
+
+  async getPartition(key: string, options: CallOptions = {}): Promise<Partition<S> | undefined> {
+    assertName(key, "partition key");
+    const partition = await this.#backend.getPartition(key, options);
+    return partition && new PartitionHandle<S>(partition, this.#form);
+  }
+
+  async listPartitions(options: CallOptions = {}): Promise<readonly PartitionInfo[]> {
+    return this.#backend.listPartitions(options);
+  }
+
+  async deletePartition(
+    key: string,
+    options: CallOptions & { readonly erase?: boolean } = {},
+  ): Promise<{ readonly deleted: boolean; readonly erasure?: Erasure }> {
+    assertName(key, "partition key");
+    return this.#backend.deletePartition(key, options.erase === true, options);
+  }
+
+  async close(): Promise<void> {
+    return this.#backend.close();
+  }
+}
+
+/** Adds `Symbol.asyncDispose` where the runtime has it, for `await using` (E12). */
+export function disposable(handle: { close(): Promise<void> }): void {
+  const symbol = (Symbol as { readonly asyncDispose?: symbol }).asyncDispose;
+  if (symbol !== undefined) Object.defineProperty(handle, symbol, { value: () => handle.close(), enumerable: false });
+}
