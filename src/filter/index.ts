@@ -1,0 +1,13 @@
+export { bindFilter } from "./binder.ts";
+export { type BoundField, type BoundFilter, type BoundKind, foldsToAll, foldsToNone } from "./bound-filter.ts";
+export { filter } from "./builder.ts";
+export { canonicalise } from "./canonical.ts";
+export { type ColumnFilter, evaluateColumns, prepareColumnFilter } from "./column-filter.ts";
+export { Columns } from "./columns.ts";
+export { evaluate, type RecordLookup } from "./evaluator.ts";
+export type { FilterSchema } from "./filter-schema.ts";
+export { fromJson } from "./json.ts";
+export { parse } from "./parser.ts";
+export { print, printBound } from "./printer.ts";
+export { type CompiledFilter, compileSqlite, type SqliteParameter, type SqliteTarget } from "./sqlite-compiler.ts";
+export { bindWhere, toFilter } from "./to-filter.ts";
