@@ -41,7 +41,8 @@ export async function loadTokenCounter(manifest: ModelManifest): Promise<TokenCo
   await yieldToEventLoop();
   const tokenizer = new Tokenizer(definition, {});
   return (text) => {
-    const count = tokenizer.encode(asTheModelReads(text)).ids.length + strayMarks(text);
+    const read = asTheModelReads(text);
+    const count = tokenizer.encode(read).ids.length + strayMarks(read);
     return count <= SPECIAL_TOKENS ? 0 : count;
   };
 }
@@ -58,26 +59,34 @@ async function readDefinition(path: string): Promise<object> {
   }
 }
 
-/** Ideographs outside the basic plane; the model takes each as a word of its own. */
-const WIDE_IDEOGRAPHS = /[\u{20000}-\u{2a6df}\u{2a700}-\u{2ceaf}\u{2f800}-\u{2fa1f}]/gu;
+/** Ideographs outside the basic plane, and a sign that was punctuation until Unicode 11. */
+const SET_APART = /[\u{20000}-\u{2a6df}\u{2a700}-\u{2ceaf}\u{2f800}-\u{2fa1f}\u{111c9}]/gu;
 
 /**
- * The model's tokenizer (in Rust) and ours (in JavaScript) read two kinds of text differently; seen by
- * embedding texts that fill a small window and one more word. It sets wide ideographs apart, and its lower case of Σ
- * is σ also at the end of a word.
+ * The model's tokenizer (in Rust) and ours (in JavaScript) read a few texts differently, which was seen by
+ * filling a small window with each sign and one word more. The model sets wide ideographs apart, and its
+ * lower case of Σ is σ also at the end of a word.
  */
 function asTheModelReads(text: string): string {
-  return text.replace(WIDE_IDEOGRAPHS, " $& ").replaceAll("Σ", "σ");
+  return text.replace(SET_APART, " $& ").replaceAll("Σ", "σ");
 }
 
+/** Accents of Latin and selectors of emoji: dropped by both. */
+const KNOWN_MARK = String.raw`[\u0300-\u036f\ufe00-\ufe0f]`;
+
+/** Invisible signs younger than the model's tables: it takes them for letters. */
+const YOUNG_FORMAT = String.raw`[\u0890\u0891\u08e2\u{110cd}\u{13430}-\u{1343f}]`;
+
+/** What makes no word of its own, or one apart: behind it a mark stands alone. */
+const WORD_EDGE = String.raw`(?:^|[^\p{M}\p{Alphabetic}\p{N}\p{S}]|[\p{Ideographic}$+<=>^\x60|~])`;
+
 /**
- * Marks that begin a word: both tokenizers drop combining marks, but the model's knows only those of
- * Unicode 8 and takes a younger one for a letter. Inside a word that never makes the count larger; a word of
- * such marks alone is a token that ours would not count. The accents of Latin and the selectors of emoji
- * are known to both. An older mark that begins a word is counted too: one token too many, never one too few.
+ * Marks that begin a word. Both tokenizers drop combining marks, but the model's knows only those of
+ * Unicode 8 and takes a younger one for a letter. Inside a word that never makes the count larger; a word
+ * of such marks alone is a token that ours would not count. An older mark that begins a word is counted
+ * too: one token too many, never one too few.
  */
-const STRAY_MARK =
-  /(?<=^|[^\p{M}\p{Alphabetic}\p{N}\p{S}]|[\p{Ideographic}$+<=>^`|~])[\u0300-\u036f\ufe00-\ufe0f]*(?![\u0300-\u036f\ufe00-\ufe0f])\p{Mn}/gu;
+const STRAY_MARK = new RegExp(`(?<=${WORD_EDGE})${KNOWN_MARK}*(?!${KNOWN_MARK})(?:\\p{Mn}|${YOUNG_FORMAT})`, "gu");
 
 function strayMarks(text: string): number {
   return text.match(STRAY_MARK)?.length ?? 0;
