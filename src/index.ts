@@ -27,4 +27,23 @@ export type {
 export type { VectorInput } from "./contract/vector.ts";
 export type { JsonFilter, Where } from "./contract/where.ts";
 export { ERROR_CODES, type ErrorCode, type ErrorOutcome, type ErrorRetry, HoldfastError, isHoldfastError } from "./errors/index.ts";
+export type { Embedder, EmbeddingKind, EmbedOptions } from "./embedding/embedder.ts";
+export type { EmbedderIdentity } from "./embedding/identity.ts";
+export { createMiniLmEmbedder, type MiniLmOptions } from "./embedding/providers/minilm.ts";
+export type {
+  ForgetOptions,
+  ForgetReceipt,
+  ForgetSelection,
+  Memory,
+  MemoryStats,
+  RecallAnswer,
+  RecallHit,
+  RecallOptions,
+  RememberReceipt,
+  ScopedRecallOptions,
+  Session,
+  SessionInfo,
+} from "./memory/contract.ts";
+export type { EventInput } from "./memory/event-input.ts";
+export { type MemoryOptions, openMemory } from "./open-memory.ts";
 export { openStore, type StoreOptions } from "./open-store.ts";

@@ -39,7 +39,7 @@ export function toLimit(limit: unknown): number {
 }
 
 /** Every similarity is at least −1, so that −1 admits all. */
-function toThreshold(threshold: unknown): number {
+export function toThreshold(threshold: unknown): number {
   if (threshold === undefined || threshold === null) return -1;
   if (typeof threshold === "number" && Number.isFinite(threshold)) return threshold;
   throw new HoldfastError("INVALID_ARGUMENT", "minCosineSimilarity is a finite number; similarities lie in [-1, 1].");

@@ -1,0 +1,145 @@
+import type { PropertySchema, PropertyValues } from "../contract/properties.ts";
+import type { CallOptions, Erasure } from "../contract/store.ts";
+import type { Where } from "../contract/where.ts";
+import type { EventInput } from "./event-input.ts";
+
+/** What `remember` answers for one event. */
+export interface RememberReceipt {
+  readonly id: string;
+  /** `false` when the same event was there already. */
+  readonly created: boolean;
+}
+
+export interface ScopedRecallOptions extends CallOptions {
+  /** Hits at most, 0…10,000; default 10. */
+  readonly limit?: number;
+  /** A filter on system fields (`producer`, `at`, …) and keys of your own (`m.topic`). */
+  readonly where?: Where<PropertySchema>;
+  /** In [−1, 1], inclusive: drops hits of the vector channel below it; a text hit stands by its own. */
+  readonly minCosineSimilarity?: number;
+}
+
+export interface RecallOptions extends ScopedRecallOptions {
+  /** Only sessions of this user. */
+  readonly user?: string;
+  /** Only this session. */
+  readonly session?: string;
+}
+
+/** A part of an event that answers the question. */
+export interface RecallHit {
+  /** The event's id. */
+  readonly event: string;
+  readonly session: string;
+  readonly user?: string;
+  /** `YYYY-MM-DDTHH:MM:SS.ffffffZ`. */
+  readonly at: string;
+  readonly producer?: string;
+  readonly role?: string;
+  readonly kind?: string;
+  /** The whole event's text when it is one segment, else the segment that was found. */
+  readonly text: string;
+  /** Where `text` stands in the event's text, in UTF-16 units. */
+  readonly range: { readonly start: number; readonly end: number };
+  readonly properties: PropertyValues;
+  readonly revision: number;
+  /** Orders the hits of one answer; see `ranking`. */
+  readonly score: number;
+  /** In [−1, 1]; absent where vectors did not take part. */
+  readonly cosineSimilarity?: number;
+  /** BM25; absent where no word of the question is in the text. */
+  readonly textScore?: number;
+  readonly channels: readonly ("vector" | "text")[];
+}
+
+export interface RecallAnswer {
+  /** Best first. "Nothing relevant" is an answer: an empty list. */
+  readonly hits: readonly RecallHit[];
+  /** Name and version of what ordered the hits. */
+  readonly ranking: string;
+  /**
+   * Whether vectors took part: `searched`; `not-embedded` when the question could not be embedded;
+   * `no-vectors` before the first event; `other-space` when another model made the vectors.
+   */
+  readonly vectorSearch: "searched" | "not-embedded" | "no-vectors" | "other-space";
+  /** Rows left out because their checksum did not hold (E11). */
+  readonly damaged: number;
+}
+
+export interface ForgetOptions extends CallOptions {
+  /** Returns only when the bytes have left the files, or says `pending` (E14). */
+  readonly erase?: boolean;
+}
+
+export interface ForgetReceipt {
+  /** Events forgotten; unknown ids are no error. */
+  readonly forgotten: number;
+  readonly erasure?: Erasure;
+}
+
+/** What to forget. */
+export interface ForgetSelection {
+  /** Event ids. */
+  readonly events: readonly string[];
+}
+
+export interface SessionInfo {
+  readonly id: string;
+  readonly user?: string;
+  readonly events: number;
+  /** When its oldest and newest events were said; absent in an empty session. */
+  readonly firstAt?: string;
+  readonly lastAt?: string;
+}
+
+export interface MemoryStats {
+  readonly tenant: string;
+  readonly sessions: number;
+  readonly events: number;
+  readonly segments: number;
+  readonly words: number;
+  readonly vectors: number;
+  readonly dimensions?: number;
+  /** The identity of the model that made the vectors. */
+  readonly space?: string;
+  readonly fileBytes: number;
+  readonly path: string;
+  readonly threads: "workers" | "inline";
+  readonly sqlite: string;
+  readonly driver: string;
+}
+
+/** One conversation, bound to one life: after its deletion every call raises STALE (S11). */
+export interface Session {
+  readonly id: string;
+  readonly user?: string;
+  /** Whether `createSession` made it. */
+  readonly created: boolean;
+  /**
+   * Keeps an event; durable and findable when it answers. The same event under the same id may be sent
+   * again; another one under that id raises EVENT_CONFLICT.
+   */
+  remember(event: EventInput, options?: CallOptions): Promise<RememberReceipt>;
+  /** Keeps many events in one commit: all or none. */
+  rememberMany(events: readonly EventInput[], options?: CallOptions): Promise<readonly RememberReceipt[]>;
+  recall(question: string, options?: ScopedRecallOptions): Promise<RecallAnswer>;
+  forget(selection: ForgetSelection, options?: ForgetOptions): Promise<ForgetReceipt>;
+}
+
+/** One tenant's memory: nothing in it meets another tenant's (S10). */
+export interface Memory {
+  readonly tenantId: string;
+  /** Answers the session that stands when its user is the same; raises ALREADY_EXISTS when not (S1). */
+  createSession(id: string, options?: { readonly user?: string } & CallOptions): Promise<Session>;
+  /** Raises NOT_FOUND for an unknown session. */
+  session(id: string): Promise<Session>;
+  getSession(id: string): Promise<Session | undefined>;
+  /** Sessions by id, in pages. */
+  listSessions(options?: { readonly user?: string; readonly after?: string; readonly limit?: number } & CallOptions): Promise<readonly SessionInfo[]>;
+  /** Searches all sessions, or a user's, or one, by meaning and by words. */
+  recall(question: string, options?: RecallOptions): Promise<RecallAnswer>;
+  forget(selection: ForgetSelection, options?: ForgetOptions): Promise<ForgetReceipt>;
+  stats(options?: CallOptions): Promise<MemoryStats>;
+  /** Idempotent; waits for calls in flight, at most 10 s (E12). */
+  close(): Promise<void>;
+}

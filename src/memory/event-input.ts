@@ -1,0 +1,111 @@
+import { createHash } from "node:crypto";
+import { formatDatetime, type InstantLike } from "../contract/datetime.ts";
+import { LIMITS } from "../contract/limits.ts";
+import { assertId } from "../contract/names.ts";
+import { bindUserValue, toInstant, type UserInputValue, type UserValue } from "../contract/property-values.ts";
+import { assertWellFormed, utf8Length } from "../contract/text.ts";
+import { HoldfastError } from "../errors/index.ts";
+import type { Clock } from "../io/clock.ts";
+import { mintId } from "../io/ids.ts";
+import type { NewEvent } from "../segments/sqlite/events.ts";
+
+/** Something that was said or happened, as a caller gives it. */
+export interface EventInput {
+  /** Free text of 1–512 UTF-8 bytes, unique in the tenant; a random UUID when absent. The same event may be sent again. */
+  readonly id?: string;
+  /** When it was said: `Date`, `Temporal.Instant` or RFC 3339 text; now when absent. */
+  readonly at?: Date | InstantLike | string;
+  /** Who said it; searched with the text. */
+  readonly producer?: string;
+  /** For example `user`, `assistant`, `tool`. */
+  readonly role?: string;
+  /** For example `message`, `fact`, `task`. */
+  readonly kind?: string;
+  /** Not empty; any length: long texts are cut into segments, never cut off. */
+  readonly text: string;
+  /** Keys of your own with values of any documented type; filter on them as `m.<key>`. */
+  readonly properties?: Readonly<Record<string, UserInputValue | null | undefined>>;
+}
+
+const EVENT_KEYS: readonly string[] = ["id", "at", "producer", "role", "kind", "text", "properties"];
+
+/** Checks an event and fills in what was left out; nothing is embedded or written before (S3, V14). */
+export function toEvent(input: EventInput, clock: Clock): NewEvent {
+  if (typeof input !== "object" || input === null) throw invalid("An event is an object such as { producer, text }.");
+  const unknown = Object.keys(input).find((key) => !EVENT_KEYS.includes(key));
+  if (unknown !== undefined) {
+    throw invalid(`An event has no field ${JSON.stringify(unknown.slice(0, 64))}; keys of your own belong into properties.`);
+  }
+  const id = input.id ?? mintId();
+  assertId(id, "event id");
+  assertText(input.text);
+  const { at, offset } = toMoment(input.at, clock);
+  const properties = bindUserProperties(input.properties);
+  const event = {
+    id,
+    at,
+    atOffset: offset,
+    producer: label(input.producer, "producer"),
+    role: label(input.role, "role"),
+    kind: label(input.kind, "kind"),
+    text: input.text,
+    properties,
+  };
+  return { ...event, digest: digestOf(event, input.at !== undefined) };
+}
+
+function assertText(text: unknown): asserts text is string {
+  if (typeof text !== "string") throw new HoldfastError("INVALID_TEXT", "An event needs a text to remember.", { details: { field: "text" } });
+  assertWellFormed(text, "text of the event");
+  if (text.trim().length === 0) throw new HoldfastError("INVALID_TEXT", "The text of the event is empty; there is nothing to remember.", { details: { field: "text" } });
+  const bytes = utf8Length(text);
+  if (bytes > LIMITS.textBytesMax) {
+    throw new HoldfastError("LIMIT_EXCEEDED", `A text has at most ${LIMITS.textBytesMax} bytes.`, { details: { bytes, textBytesMax: LIMITS.textBytesMax } });
+  }
+}
+
+function label(value: unknown, field: string): string | undefined {
+  if (value === undefined || value === null) return undefined;
+  assertId(value, field);
+  return value;
+}
+
+function toMoment(at: EventInput["at"], clock: Clock): { readonly at: bigint; readonly offset: string } {
+  if (at === undefined || at === null) return { at: BigInt(clock.nowMicros()), offset: "Z" };
+  const instant = toInstant(typeof at === "string" ? { datetime: at } : at);
+  if (instant === undefined) {
+    throw new HoldfastError("PROPERTY_TYPE_MISMATCH", "at is a Date, a Temporal.Instant or an RFC 3339 text.", { details: { field: "at" } });
+  }
+  return { at: instant.microseconds, offset: instant.offset };
+}
+
+function bindUserProperties(input: EventInput["properties"]): ReadonlyMap<string, UserValue> {
+  const bound = new Map<string, UserValue>();
+  if (input === undefined || input === null) return bound;
+  if (Object.prototype.toString.call(input) !== "[object Object]") throw invalid("properties is a plain object of name to value.");
+  const keys = Object.keys(input);
+  if (keys.length > LIMITS.propertiesPerStoreMax) {
+    throw new HoldfastError("LIMIT_EXCEEDED", `An event has at most ${LIMITS.propertiesPerStoreMax} properties.`, { details: { count: keys.length } });
+  }
+  for (const key of keys) {
+    const value = input[key];
+    if (value === undefined || value === null) continue;
+    assertId(key, "property key");
+    bound.set(key, bindUserValue(value, `property "${key}"`));
+  }
+  return bound;
+}
+
+/** Over what the caller gave: a time that was filled in is not part of it, so that a retry is the same event. */
+function digestOf(event: Omit<NewEvent, "digest">, timeGiven: boolean): string {
+  const { producer = null, role = null, kind = null, text } = event;
+  const properties = [...event.properties]
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([key, property]) => [key, property.kind, String(property.value)]);
+  const at = timeGiven ? formatDatetime(event.at) : null;
+  return createHash("sha256").update(JSON.stringify([at, producer, role, kind, text, properties])).digest("base64");
+}
+
+function invalid(message: string): HoldfastError {
+  return new HoldfastError("INVALID_ARGUMENT", message);
+}

@@ -1,0 +1,59 @@
+import { PartitionWriter } from "../backends/embedded/records.ts";
+import { readOperation, writeOperation, type WriteUnit } from "../database/operation.ts";
+import { currentSpace } from "../embedding/spaces.ts";
+import { deleteEvent, findEvent, findEventDigest, segmentsOf } from "../segments/sqlite/events.ts";
+import { unindexSegment } from "../segments/sqlite/text-index.ts";
+import { requireSession, type SessionLife } from "./sessions.ts";
+import { countSegments, requireTenant, type TenantLife } from "./tenants.ts";
+import { tenantPartition } from "./vector-records.ts";
+
+export interface ForgetInput {
+  readonly tenant: TenantLife;
+  /** Forgets only events of this session. */
+  readonly session: SessionLife | undefined;
+  readonly events: readonly string[];
+}
+
+/** Removes events with everything that was made of them in one commit; unknown ids are no error (S6, V16). */
+export const forgetEvents = writeOperation("memory.forget", (unit, input: ForgetInput): number => {
+  if (input.session !== undefined) requireSession(unit.connection, input.session);
+  else requireTenant(unit.connection, input.tenant);
+  let forgotten = 0;
+  for (const id of input.events) {
+    unit.cancellation.assertLive();
+    if (forgetEvent(unit, input, id)) forgotten += 1;
+  }
+  return forgotten;
+});
+
+function forgetEvent(unit: WriteUnit, { tenant, session }: ForgetInput, id: string): boolean {
+  const { connection } = unit;
+  const found = findEvent(connection, tenant.tenant, id);
+  if (found === undefined || (session !== undefined && found.session !== session.session)) return false;
+  const segments = segmentsOf(connection, found.event);
+  for (const segment of segments) unindexSegment(connection, segment);
+  removeVectors(unit, tenant, segments);
+  countSegments(connection, tenant.tenant, -segments.length, -segments.reduce((sum, segment) => sum + segment.tokenCount, 0));
+  deleteEvent(connection, found.event);
+  return true;
+}
+
+function removeVectors(unit: WriteUnit, tenant: TenantLife, segments: readonly { readonly segment: number }[]): void {
+  const space = currentSpace(unit.connection);
+  const life = space && tenantPartition(unit, space, tenant);
+  if (life === undefined) return;
+  const vectors = new PartitionWriter(unit, life);
+  for (const { segment } of segments) vectors.remove(String(segment));
+  vectors.finish(segments.length > 0);
+}
+
+export interface KnownEventsInput {
+  readonly session: SessionLife;
+  readonly events: readonly string[];
+}
+
+/** The digests of events that are there already, so that nobody pays to embed them again. */
+export const knownEvents = readOperation("memory.known-events", (view, { session, events }: KnownEventsInput): readonly (string | undefined)[] => {
+  requireSession(view.connection, session);
+  return events.map((id) => findEventDigest(view.connection, session.tenant.tenant, id));
+});

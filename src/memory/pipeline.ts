@@ -1,0 +1,83 @@
+import type { CallOptions } from "../contract/store.ts";
+import { embedChecked } from "../embedding/checked.ts";
+import type { Embedder } from "../embedding/embedder.ts";
+import { QueryCache } from "../embedding/cache.ts";
+import { identityText } from "../embedding/identity.ts";
+import type { SpaceIdentity } from "../embedding/spaces.ts";
+import { isHoldfastError } from "../errors/index.ts";
+import type { NewEvent, SegmentRange } from "../segments/sqlite/events.ts";
+import { segmentText } from "../segments/segmenter.ts";
+import type { EventPart } from "./remember.ts";
+import { searchableText } from "./remember.ts";
+
+/** The least part of the model's window that is left for the text when a producer's name is very long. */
+const TEXT_SHARE_MIN = 0.5;
+
+/** Segments texts and embeds them, with the model's own tokens counted, so that nothing is cut in silence (S3). */
+export class Pipeline {
+  readonly #embedder: Embedder;
+  readonly #queries = new QueryCache();
+
+  constructor(embedder: Embedder) {
+    this.#embedder = embedder;
+  }
+
+  get identity(): SpaceIdentity {
+    return { identity: identityText(this.#embedder), dimensions: this.#embedder.dimensions };
+  }
+
+  /** No transaction is open while this runs. */
+  async toParts(events: readonly NewEvent[], options: CallOptions): Promise<readonly EventPart[]> {
+    await this.#embedder.open?.();
+    const ranges = events.map((event) => this.#segment(event));
+    const texts = events.flatMap((event, index) => (ranges[index] ?? []).map((range) => this.#derive(event, range)));
+    const vectors = await embedChecked(this.#embedder, texts, { kind: "document", ...(options.signal && { signal: options.signal }) });
+    let next = 0;
+    return events.map((event, index) => {
+      const segments = ranges[index] ?? [];
+      const joined = new Float32Array(segments.length * this.#embedder.dimensions);
+      for (const [slot] of segments.entries()) {
+        joined.set(vectors[next] ?? [], slot * this.#embedder.dimensions);
+        next += 1;
+      }
+      return { event, segments, vectors: joined };
+    });
+  }
+
+  /** The question's vector, or `undefined` when the embedder failed: text search still answers (S7, D11). */
+  async embedQuery(tenant: string, text: string, options: CallOptions): Promise<Float32Array | undefined> {
+    const key = { tenant, space: this.identity.identity, text };
+    const cached = this.#queries.get(key);
+    if (cached !== undefined) return cached;
+    try {
+      const [vector] = await embedChecked(this.#embedder, [text], { kind: "query", ...(options.signal && { signal: options.signal }) });
+      if (vector !== undefined) this.#queries.set(key, vector);
+      return vector;
+    } catch (error) {
+      if (isHoldfastError(error, "EMBEDDING_FAILED")) return undefined;
+      throw error;
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#queries.clear();
+    await this.#embedder.close?.();
+  }
+
+  #segment(event: NewEvent): readonly SegmentRange[] {
+    const { maxTokens, countTokens } = this.#embedder;
+    if (maxTokens === undefined || countTokens === undefined) return [{ start: 0, end: event.text.length }];
+    const count = (text: string): number => countTokens.call(this.#embedder, text);
+    const spoken = event.producer === undefined ? 0 : count(`${event.producer}: `);
+    const room = spoken < maxTokens * (1 - TEXT_SHARE_MIN) ? maxTokens - spoken : maxTokens;
+    return segmentText(event.text, { maxTokens: room, countTokens: count }).map(({ start, end }) => ({ start, end }));
+  }
+
+  /** What is embedded of a segment: with the speaker, unless the name alone would fill the window. */
+  #derive(event: NewEvent, range: SegmentRange): string {
+    const { maxTokens, countTokens } = this.#embedder;
+    const whole = searchableText(event, range);
+    if (maxTokens === undefined || countTokens === undefined || countTokens.call(this.#embedder, whole) <= maxTokens) return whole;
+    return event.text.slice(range.start, range.end);
+  }
+}

@@ -1,0 +1,113 @@
+import { type BlockSearch, cosinesOf, type Hit, searchPartition } from "../backends/embedded/search.ts";
+import { type ReadView, readOperation } from "../database/operation.ts";
+import { currentSpace, type Space } from "../embedding/spaces.ts";
+import type { BoundFilter } from "../filter/index.ts";
+import { type Life, requireLife } from "../registry/lives.ts";
+import { admittedSegments, segmentFilter } from "../segments/sqlite/event-filter.ts";
+import { readSegments, type SegmentRange, type StoredEvent } from "../segments/sqlite/events.ts";
+import { searchText } from "../segments/sqlite/text-index.ts";
+import { toColumnFilter } from "./column-filter.ts";
+import { type Candidate, fuse, type Ranked } from "./fusion.ts";
+import { requireTenant, type TenantLife } from "./tenants.ts";
+import { tenantPartition } from "./vector-records.ts";
+
+export interface RecallInput {
+  readonly tenant: TenantLife;
+  readonly filter: BoundFilter | undefined;
+  /** Words of the query, as the text index knows them. */
+  readonly words: readonly string[];
+  /** Absent where the query could not be embedded: then the text channel answers alone. */
+  readonly vector: Float32Array | undefined;
+  readonly identity: string;
+  readonly limit: number;
+  readonly minCosineSimilarity: number;
+}
+
+export interface RecalledSegment extends Ranked {
+  readonly range: SegmentRange;
+  readonly event: StoredEvent;
+}
+
+export interface RecallOutput {
+  readonly segments: readonly RecalledSegment[];
+  readonly damaged: number;
+  /** Whether vectors took part: `no-vectors` before the first one, `other-space` when another model made them. */
+  readonly vectorSearch: "searched" | "not-embedded" | "no-vectors" | "other-space";
+}
+
+/** Candidates that each channel gives for one that is answered: fusion may lift what one channel ranks low. */
+const CANDIDATES_PER_HIT = 5;
+const CANDIDATES_MIN = 100;
+
+/** Both channels, the filter inside each, fused; all of one moment (S4, S5, Q9). */
+export const recallSegments = readOperation("memory.recall", (view, input: RecallInput): RecallOutput => {
+  const counts = requireTenant(view.connection, input.tenant);
+  if (input.limit === 0 || input.filter?.op === "none") return { segments: [], damaged: 0, vectorSearch: "not-embedded" };
+  const wanted = Math.max(CANDIDATES_MIN, input.limit * CANDIDATES_PER_HIT);
+  const texts = searchText(view.connection, {
+    tenant: input.tenant.tenant,
+    documents: counts.documents,
+    totalTokens: counts.tokens,
+    queryTokens: input.words,
+    limit: wanted,
+    ...(input.filter && { admits: segmentFilter(view.connection, input.filter) }),
+  });
+  const vectors = searchVectors(view, input, wanted);
+  const candidates = join(texts, vectors.hits, vectors.cosines(texts.map(({ segment }) => String(segment))));
+  const ranked = fuse(candidates, input.limit);
+  const { found, damaged } = readSegments(view.connection, input.tenant.tenant, ranked.map(({ segment }) => segment));
+  const segments = ranked.flatMap((candidate) => {
+    const read = found.get(candidate.segment);
+    return read === undefined ? [] : [{ ...candidate, ...read }];
+  });
+  return { segments, damaged: damaged + vectors.damaged, vectorSearch: vectors.state };
+});
+
+interface VectorSearch {
+  readonly state: RecallOutput["vectorSearch"];
+  readonly hits: readonly Hit[];
+  readonly damaged: number;
+  /** The cosines of segments that the other channel found. */
+  cosines(segments: readonly string[]): readonly (number | undefined)[];
+}
+
+function searchVectors(view: ReadView, input: RecallInput, limit: number): VectorSearch {
+  const space = currentSpace(view.connection);
+  const life = space && tenantPartition(view, space, input.tenant);
+  const state = stateOf(input, space, life);
+  const { vector } = input;
+  if (state !== "searched" || life === undefined || vector === undefined) {
+    return { state, hits: [], damaged: 0, cosines: (segments) => segments.map(() => undefined) };
+  }
+  requireLife(view.connection, life);
+  const [answer] = searchPartition(view, life, { vectors: vector, count: 1, limit, minCosineSimilarity: input.minCosineSimilarity, ...admission(view, input) });
+  return {
+    state,
+    hits: answer?.hits ?? [],
+    damaged: answer?.damaged ?? 0,
+    cosines: (segments) => cosinesOf(view, life, vector, segments),
+  };
+}
+
+/** Filters on columns act during the scan; any other is answered from the events first, exactly. */
+function admission(view: ReadView, { filter, tenant }: RecallInput): Pick<BlockSearch, "filter" | "allowed"> {
+  if (filter === undefined) return {};
+  const columns = toColumnFilter(filter);
+  return columns === undefined ? { allowed: admittedSegments(view.connection, tenant.tenant, filter) } : { filter: columns };
+}
+
+function stateOf(input: RecallInput, space: Space | undefined, life: Life | undefined): RecallOutput["vectorSearch"] {
+  if (space === undefined || life === undefined) return "no-vectors";
+  if (space.identity !== input.identity) return "other-space";
+  return input.vector === undefined ? "not-embedded" : "searched";
+}
+
+function join(texts: readonly { readonly segment: number; readonly score: number }[], hits: readonly Hit[], cosines: readonly (number | undefined)[]): readonly Candidate[] {
+  const byVector = new Set(hits.map(({ id }) => Number(id)));
+  const textScores = new Map(texts.map(({ segment, score }) => [segment, score]));
+  const fromVectors = hits.map((hit) => ({ segment: Number(hit.id), cosine: hit.cosineSimilarity, textScore: textScores.get(Number(hit.id)), byVector: true }));
+  const fromTexts = texts.flatMap(({ segment, score }, index) =>
+    byVector.has(segment) ? [] : [{ segment, cosine: cosines[index], textScore: score, byVector: false }],
+  );
+  return [...fromVectors, ...fromTexts];
+}

@@ -1,0 +1,42 @@
+import { readOperation } from "../database/operation.ts";
+import { currentSpace } from "../embedding/spaces.ts";
+import { requireTenant, type TenantLife } from "./tenants.ts";
+import { partitionKey } from "./vector-records.ts";
+
+export interface StatsRow {
+  readonly sessions: number;
+  readonly events: number;
+  readonly segments: number;
+  /** Words in the text index. */
+  readonly words: number;
+  readonly vectors: number;
+  /** The embedding space that serves, as its identity says; absent before the first vector. */
+  readonly space: string | undefined;
+  readonly dimensions: number | undefined;
+  readonly fileBytes: number;
+  readonly sqlite: string;
+  readonly driver: string;
+}
+
+/** Counts of one tenant, and the size of the whole file. */
+export const memoryStats = readOperation("memory.stats", (view, tenant: TenantLife): StatsRow => {
+  const { connection } = view;
+  const { documents, tokens } = requireTenant(connection, tenant);
+  const count = (sql: string, ...parameters: (number | string)[]): number => Number(connection.prepare(sql).get(...parameters)?.count ?? 0);
+  const space = currentSpace(connection);
+  const vectors = space
+    ? count("SELECT records AS count FROM partitions WHERE store = ? AND key = ?", space.store, partitionKey(tenant))
+    : 0;
+  return {
+    sessions: count("SELECT count(*) AS count FROM sessions WHERE tenant = ?", tenant.tenant),
+    events: count("SELECT count(*) AS count FROM events WHERE tenant = ?", tenant.tenant),
+    segments: documents,
+    words: tokens,
+    vectors,
+    space: space?.identity,
+    dimensions: space?.dimensions,
+    fileBytes: count("SELECT page_count * page_size AS count FROM pragma_page_count(), pragma_page_size()"),
+    sqlite: connection.driver.sqliteVersion,
+    driver: connection.driver.name,
+  };
+});

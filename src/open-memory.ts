@@ -1,0 +1,55 @@
+import { openDatabase } from "./database/open-database.ts";
+import type { Embedder } from "./embedding/embedder.ts";
+import { createMiniLmEmbedder } from "./embedding/providers/minilm.ts";
+import { HoldfastError } from "./errors/index.ts";
+import { systemClock } from "./io/clock.ts";
+import type { Memory } from "./memory/contract.ts";
+import { MemoryCore } from "./memory/core.ts";
+import { MemoryHandle } from "./memory/memory.ts";
+import { Pipeline } from "./memory/pipeline.ts";
+import { ensureTenantRow, findTenantRow } from "./memory/sessions.ts";
+import { assertPlace, type PlaceOptions } from "./place.ts";
+import { DATABASE_PLAN, WORKER_URL } from "./plan.ts";
+
+export type MemoryOptions = PlaceOptions & {
+  /** Turns texts into vectors; default all-MiniLM-L6-v2, offline, in a thread of its own. Closed with the memory. */
+  readonly embedder?: Embedder;
+};
+
+const DEFAULT_TENANT = "default";
+const TENANT_BYTES = 512;
+
+/**
+ * Opens a memory in a folder, making it where there is none; several processes may do so at once.
+ *
+ * @throws FOREIGN_STORAGE, DAMAGED, FORMAT_TOO_NEW, UNSUPPORTED_FILESYSTEM, PACKAGE_MISSING, BUSY, INVALID_ARGUMENT
+ */
+export async function openMemory(path: string, options?: Omit<MemoryOptions, "path" | "inMemory">): Promise<Memory>;
+export async function openMemory(options: MemoryOptions): Promise<Memory>;
+export async function openMemory(place: string | MemoryOptions, rest: Omit<MemoryOptions, "path" | "inMemory"> = {}): Promise<Memory> {
+  const options: MemoryOptions = typeof place === "string" ? { ...rest, path: place } : place;
+  assertPlace(options);
+  const embedder = options.embedder ?? createMiniLmEmbedder();
+  assertEmbedder(embedder);
+  const open = openDatabase(options, DATABASE_PLAN, WORKER_URL);
+  const pipeline = new Pipeline(embedder);
+  const release = async (): Promise<void> => {
+    await open.release();
+    await pipeline.close();
+  };
+  try {
+    const { database } = open;
+    const tenant =
+      database.lookup(findTenantRow, DEFAULT_TENANT) ?? (await database.write(ensureTenantRow, DEFAULT_TENANT, { sizeBytes: TENANT_BYTES }));
+    return new MemoryHandle(new MemoryCore(database, pipeline, systemClock), tenant, release);
+  } catch (error) {
+    await release();
+    throw error;
+  }
+}
+
+function assertEmbedder(embedder: unknown): asserts embedder is Embedder {
+  const { embed, dimensions, identity } = (embedder ?? {}) as Partial<Embedder>;
+  if (typeof embed === "function" && Number.isInteger(dimensions) && typeof identity === "object" && identity !== null) return;
+  throw new HoldfastError("INVALID_ARGUMENT", "An embedder has identity, dimensions and embed(texts, { kind }).");
+}
