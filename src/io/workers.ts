@@ -48,7 +48,12 @@ export class WorkerChannel {
     const { port1, port2 } = new MessageChannel();
     const start: WorkerStart = { port: port2, flags: this.flags.buffer, role, settings };
     this.#port = port1;
-    this.#worker = new Worker(url, { workerData: start, transferList: [port2], name: `holdfast-${role}` });
+    this.#worker = new Worker(url, {
+      workerData: start,
+      transferList: [port2],
+      name: `holdfast-${role}`,
+      ...(startedFromText() && { execArgv: [] }),
+    });
     this.#port.on("message", (reply: WorkerReply) => this.#settle(reply));
     this.#port.unref();
     this.#worker.unref();
@@ -123,6 +128,14 @@ export class WorkerChannel {
     if (this.#ended !== undefined) this.#ended();
     else onGone(this.#gone);
   }
+}
+
+/**
+ * A thread inherits the flags of its process, and Node refuses to start a file with `--input-type`, the flag of
+ * `node --input-type=module -e …`. Given only then: Node refuses other flags that it lets be inherited.
+ */
+function startedFromText(): boolean {
+  return process.execArgv.some((flag) => flag.startsWith("--input-type"));
 }
 
 /** The worker's end: answers one request. */

@@ -1,3 +1,4 @@
+// tidy: reads one file of a package, never a database's
 import { readFile } from "node:fs/promises";
 import { HoldfastError } from "../../errors/index.ts";
 import { yieldToEventLoop } from "../../io/clock.ts";

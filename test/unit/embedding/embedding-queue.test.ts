@@ -233,7 +233,7 @@ describe("the queue of an offline embedder", () => {
   it("[E12] close ends a thread that does not end by itself when the grace time is over", async () => {
     const { queue, threads } = setUp({ closeGraceMs: 1 });
     threads.endsByItself = false;
-    embed(queue, ["a"]);
+    void embed(queue, ["a"]);
     await queue.close();
     expect(threads.terminated).toEqual([0]);
   });
