@@ -26,10 +26,17 @@ export type {
 } from "./contract/store.ts";
 export type { VectorInput } from "./contract/vector.ts";
 export type { JsonFilter, Where } from "./contract/where.ts";
-export { ERROR_CODES, type ErrorCode, type ErrorOutcome, type ErrorRetry, HoldfastError, isHoldfastError } from "./errors/index.ts";
 export type { Embedder, EmbeddingKind, EmbedOptions } from "./embedding/embedder.ts";
 export type { EmbedderIdentity } from "./embedding/identity.ts";
 export { createMiniLmEmbedder, type MiniLmOptions } from "./embedding/providers/minilm.ts";
+export {
+  ERROR_CODES,
+  type ErrorCode,
+  type ErrorOutcome,
+  type ErrorRetry,
+  HoldfastError,
+  isHoldfastError,
+} from "./errors/index.ts";
 export type {
   ForgetOptions,
   ForgetReceipt,

@@ -26,7 +26,10 @@ const TENANT_BYTES = 512;
  */
 export async function openMemory(path: string, options?: Omit<MemoryOptions, "path" | "inMemory">): Promise<Memory>;
 export async function openMemory(options: MemoryOptions): Promise<Memory>;
-export async function openMemory(place: string | MemoryOptions, rest: Omit<MemoryOptions, "path" | "inMemory"> = {}): Promise<Memory> {
+export async function openMemory(
+  place: string | MemoryOptions,
+  rest: Omit<MemoryOptions, "path" | "inMemory"> = {},
+): Promise<Memory> {
   const options: MemoryOptions = typeof place === "string" ? { ...rest, path: place } : place;
   assertPlace(options);
   const embedder = options.embedder ?? createMiniLmEmbedder();
@@ -40,7 +43,8 @@ export async function openMemory(place: string | MemoryOptions, rest: Omit<Memor
   try {
     const { database } = open;
     const tenant =
-      database.lookup(findTenantRow, DEFAULT_TENANT) ?? (await database.write(ensureTenantRow, DEFAULT_TENANT, { sizeBytes: TENANT_BYTES }));
+      database.lookup(findTenantRow, DEFAULT_TENANT) ??
+      (await database.write(ensureTenantRow, DEFAULT_TENANT, { sizeBytes: TENANT_BYTES }));
     return new MemoryHandle(new MemoryCore(database, pipeline, systemClock), tenant, release);
   } catch (error) {
     await release();
@@ -50,6 +54,7 @@ export async function openMemory(place: string | MemoryOptions, rest: Omit<Memor
 
 function assertEmbedder(embedder: unknown): asserts embedder is Embedder {
   const { embed, dimensions, identity } = (embedder ?? {}) as Partial<Embedder>;
-  if (typeof embed === "function" && Number.isInteger(dimensions) && typeof identity === "object" && identity !== null) return;
+  if (typeof embed === "function" && Number.isInteger(dimensions) && typeof identity === "object" && identity !== null)
+    return;
   throw new HoldfastError("INVALID_ARGUMENT", "An embedder has identity, dimensions and embed(texts, { kind }).");
 }

@@ -5,8 +5,8 @@ import { assertSchema, type PropertySchema } from "./contract/properties.ts";
 import type { Store } from "./contract/store.ts";
 import { openDatabase } from "./database/open-database.ts";
 import { HoldfastError } from "./errors/index.ts";
-import { DATABASE_PLAN, WORKER_URL } from "./plan.ts";
 import { assertPlace, type PlaceOptions } from "./place.ts";
+import { DATABASE_PLAN, WORKER_URL } from "./plan.ts";
 import { StoreHandle } from "./store/store.ts";
 
 /** What a store is; its name, dimensions and the types of its keys are fixed when it is made (P1). */
@@ -27,7 +27,9 @@ export type StoreOptions<S extends PropertySchema = PropertySchema> = PlaceOptio
  * @throws STORE_MISMATCH, PARTITION_SCHEMA_MISMATCH, FOREIGN_STORAGE, DAMAGED, FORMAT_TOO_NEW,
  *   UNSUPPORTED_FILESYSTEM, PACKAGE_MISSING, BUSY, INVALID_NAME, INVALID_ARGUMENT
  */
-export async function openStore<const S extends PropertySchema = Record<never, never>>(options: StoreOptions<S>): Promise<Store<S>> {
+export async function openStore<const S extends PropertySchema = Record<never, never>>(
+  options: StoreOptions<S>,
+): Promise<Store<S>> {
   assertPlace(options);
   const { name, dimensions, properties = {} } = options;
   assertName(name, "store name");

@@ -14,13 +14,17 @@ const MEMORY_BUDGET_BYTES_MIN = 1024 * 1024;
 
 /** Refuses options that name no place, two places, or bounds without meaning. */
 export function assertPlace(options: unknown): asserts options is PlaceOptions {
-  if (typeof options !== "object" || options === null) throw invalid("Give options such as { path: \"./memory.holdfast\" }.");
+  if (typeof options !== "object" || options === null)
+    throw invalid('Give options such as { path: "./memory.holdfast" }.');
   const { path, inMemory, threads, lockTimeoutMs, memoryBudgetBytes } = options as PlaceOptions;
   if (path !== undefined && inMemory === true) throw invalid("Give a path or inMemory: true, not both.");
   if (path === undefined && inMemory !== true) throw invalid("Give the path of a folder, or inMemory: true.");
-  if (path !== undefined && (typeof path !== "string" || path.length === 0 || path.includes("\0"))) throw invalid("path is the name of a folder.");
-  if (threads !== undefined && threads !== "workers" && threads !== "inline") throw invalid('threads is "workers" or "inline".');
-  if (lockTimeoutMs !== undefined && !(lockTimeoutMs >= 0)) throw invalid("lockTimeoutMs is a number of milliseconds, 0 or more.");
+  if (path !== undefined && (typeof path !== "string" || path.length === 0 || path.includes("\0")))
+    throw invalid("path is the name of a folder.");
+  if (threads !== undefined && threads !== "workers" && threads !== "inline")
+    throw invalid('threads is "workers" or "inline".');
+  if (lockTimeoutMs !== undefined && !(lockTimeoutMs >= 0))
+    throw invalid("lockTimeoutMs is a number of milliseconds, 0 or more.");
   if (memoryBudgetBytes !== undefined && !(memoryBudgetBytes >= MEMORY_BUDGET_BYTES_MIN)) {
     throw invalid(`memoryBudgetBytes is at least ${MEMORY_BUDGET_BYTES_MIN}.`);
   }

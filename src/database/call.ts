@@ -1,5 +1,5 @@
 import { HoldfastError } from "../errors/index.ts";
-import { cancelError, type CancelReason } from "../io/cancellation.ts";
+import { type CancelReason, cancelError } from "../io/cancellation.ts";
 import { schedule } from "../io/clock.ts";
 import type { RunningCall } from "./engine.ts";
 
@@ -19,7 +19,10 @@ const TIMEOUT_MAX_MS = 2_147_483_647;
 export function assertBounds(bounds: CallBounds, kind: "read" | "write"): void {
   const { signal, timeoutMs } = bounds;
   if (timeoutMs !== undefined && !(timeoutMs > 0 && timeoutMs <= TIMEOUT_MAX_MS)) {
-    throw new HoldfastError("INVALID_ARGUMENT", `timeoutMs is a number of milliseconds above 0 and at most ${TIMEOUT_MAX_MS}.`);
+    throw new HoldfastError(
+      "INVALID_ARGUMENT",
+      `timeoutMs is a number of milliseconds above 0 and at most ${TIMEOUT_MAX_MS}.`,
+    );
   }
   if (signal?.aborted === true) throw cancelError("aborted", kind === "write" ? "not-applied" : "none");
 }

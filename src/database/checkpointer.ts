@@ -17,7 +17,10 @@ export function checkpoint(connection: Connection, mode: CheckpointMode): boolea
   return complete;
 }
 
-function run(connection: Connection, mode: "PASSIVE" | "RESTART" | "TRUNCATE"): { readonly complete: boolean; readonly pages: number } {
+function run(
+  connection: Connection,
+  mode: "PASSIVE" | "RESTART" | "TRUNCATE",
+): { readonly complete: boolean; readonly pages: number } {
   try {
     const row = connection.prepare(`PRAGMA wal_checkpoint(${mode})`).get();
     const pages = Number(row?.log ?? -1);

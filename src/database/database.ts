@@ -3,13 +3,13 @@ import { neverCancelled } from "../io/cancellation.ts";
 import { schedule } from "../io/clock.ts";
 import { assertBounds, type CallBounds, within } from "./call.ts";
 import type { Engine, OutgoingPart } from "./engine.ts";
-import type { EngineSettings, Parted, ReadOperation, WriteOperation } from "./operation.ts";
+import type { EngineSettings, ReadOperation, WriteOperation } from "./operation.ts";
 
-export interface WriteCall<Part> extends CallBounds {
+export interface WriteCall extends CallBounds {
   /** Bytes that the call holds while it waits; counted against the queue's bound. */
   readonly sizeBytes: number;
   /** Pieces of the input, made in slices so that the calling thread stays free. */
-  readonly parts?: AsyncIterable<OutgoingPart & { readonly part: Part }>;
+  readonly parts?: AsyncIterable<OutgoingPart>;
 }
 
 /** Writes that wait at once, in bytes of their input (E7). One call alone may be larger. */
@@ -52,18 +52,15 @@ export class Database {
   assertOpen(): void {
     if (this.#state === "open") return;
     if (this.#state === "failed") {
-      const message = "An earlier commit failed, so this handle takes no more calls; close it and open the folder again.";
+      const message =
+        "An earlier commit failed, so this handle takes no more calls; close it and open the folder again.";
       throw new HoldfastError("FAILED", message, { outcome: "not-applied", cause: this.#failure });
     }
     throw new HoldfastError("CLOSED", "The handle was closed; open the folder again.", { outcome: "not-applied" });
   }
 
   /** Runs a write in a commit that other callers may share; durable when it answers (V13). */
-  async write<Input, Output>(
-    operation: WriteOperation<Input & Partial<Parted<unknown>>, Output>,
-    input: Input,
-    call: WriteCall<unknown>,
-  ): Promise<Output> {
+  async write<Input, Output>(operation: WriteOperation<Input, Output>, input: Input, call: WriteCall): Promise<Output> {
     this.assertOpen();
     assertBounds(call, "write");
     this.#reserve(call.sizeBytes);
@@ -80,7 +77,11 @@ export class Database {
   }
 
   /** Runs a read in one transaction off the calling thread. */
-  async read<Input, Output>(operation: ReadOperation<Input, Output>, input: Input, bounds: CallBounds = {}): Promise<Output> {
+  async read<Input, Output>(
+    operation: ReadOperation<Input, Output>,
+    input: Input,
+    bounds: CallBounds = {},
+  ): Promise<Output> {
     this.assertOpen();
     assertBounds(bounds, "read");
     const running = this.#engine.read({ name: operation.name, input });
@@ -143,7 +144,8 @@ export class Database {
     if (this.#engine.threads === "inline" || this.#state !== "open") return;
     this.#writesSinceCheckpoint += 1;
     this.#bytesSinceCheckpoint += sizeBytes;
-    const due = this.#writesSinceCheckpoint >= CHECKPOINT_AFTER_WRITES || this.#bytesSinceCheckpoint >= CHECKPOINT_AFTER_BYTES;
+    const due =
+      this.#writesSinceCheckpoint >= CHECKPOINT_AFTER_WRITES || this.#bytesSinceCheckpoint >= CHECKPOINT_AFTER_BYTES;
     if (due) this.#checkpoint();
     else this.#stopIdle ??= schedule(CHECKPOINT_WHEN_IDLE_MS, () => this.#checkpoint());
   }

@@ -8,7 +8,13 @@ const CODES: ReadonlyMap<number, readonly [ErrorCode, string]> = new Map<number,
   [10, ["FAILED", "The disk answered with an I/O error; close, check the medium and open again."]],
   [11, ["DAMAGED", "The database file is damaged; it is left as it is."]],
   [13, ["DISK_FULL", "The disk or the quota is full; free space and try again. Nothing acknowledged is lost."]],
-  [14, ["FAILED", "The database file could not be opened: check that the folder exists, its permissions and the limit of open files."]],
+  [
+    14,
+    [
+      "FAILED",
+      "The database file could not be opened: check that the folder exists, its permissions and the limit of open files.",
+    ],
+  ],
   [26, ["FOREIGN_STORAGE", "The file is not a Holdfast database; it is left as it is."]],
 ]);
 
@@ -40,7 +46,10 @@ export function isLockError(error: unknown): boolean {
 }
 
 /** The one place where the driver's errors become ours; an error of ours passes as it is. */
-export function toDatabaseError(error: unknown, context: { readonly path: string; readonly outcome: ErrorOutcome }): HoldfastError {
+export function toDatabaseError(
+  error: unknown,
+  context: { readonly path: string; readonly outcome: ErrorOutcome },
+): HoldfastError {
   if (isHoldfastError(error)) return error;
   const resultCode = resultCodeOf(error);
   const known = resultCode === undefined ? undefined : CODES.get(resultCode);
@@ -50,5 +59,9 @@ export function toDatabaseError(error: unknown, context: { readonly path: string
     return new HoldfastError(code, `${message} (${context.path})`, { cause: error, details, outcome: context.outcome });
   }
   const message = error instanceof Error ? error.message : String(error);
-  return new HoldfastError("BUG", `Unexpected database error: ${message}`, { cause: error, details, outcome: context.outcome });
+  return new HoldfastError("BUG", `Unexpected database error: ${message}`, {
+    cause: error,
+    details,
+    outcome: context.outcome,
+  });
 }

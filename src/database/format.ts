@@ -56,7 +56,9 @@ export function prepareFormat(connection: Connection, plan: DatabasePlan, creati
   const { path, bound, nowMicros } = creation;
   retryWhileLocked(bound, neverCancelled, () => {
     if (formatOf(connection, path) === FORMAT_VERSION) return;
-    connection.exec(`PRAGMA page_size = ${PAGE_SIZE_BYTES}; PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = WAL;`);
+    connection.exec(
+      `PRAGMA page_size = ${PAGE_SIZE_BYTES}; PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = WAL;`,
+    );
     connection.exec("BEGIN IMMEDIATE");
     try {
       if (formatOf(connection, path) === undefined) createTables(connection, plan, nowMicros);

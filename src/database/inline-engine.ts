@@ -1,9 +1,9 @@
-import { neverCancelled, CancelFlags, type Cancellation, type CancelReason } from "../io/cancellation.ts";
-import { checkpoint, type CheckpointMode } from "./checkpointer.ts";
+import { CancelFlags, type Cancellation, type CancelReason, neverCancelled } from "../io/cancellation.ts";
+import { type CheckpointMode, checkpoint } from "./checkpointer.ts";
 import type { Connection } from "./connection.ts";
 import { type Engine, type EngineCall, joinParts, type RunningCall } from "./engine.ts";
 import type { Reader } from "./reader.ts";
-import { type JobResult, JOBS_PER_COMMIT_MAX, type WriteJob, type Writer } from "./writer.ts";
+import { JOBS_PER_COMMIT_MAX, type JobResult, type WriteJob, type Writer } from "./writer.ts";
 
 interface QueuedJob extends WriteJob {
   readonly settle: (result: JobResult) => void;

@@ -92,7 +92,11 @@ function startThreaded(settings: EngineSettings, plan: DatabasePlan, workerUrl: 
   return new Database(settings, (onGone) => new ThreadedEngine(workerUrl, settings, lookups, onGone), onClosed);
 }
 
-function openPrepared(settings: EngineSettings, plan: DatabasePlan, autoCheckpoint: boolean): ReturnType<typeof openEngineConnection> {
+function openPrepared(
+  settings: EngineSettings,
+  plan: DatabasePlan,
+  autoCheckpoint: boolean,
+): ReturnType<typeof openEngineConnection> {
   const connection = openEngineConnection(settings, { autoCheckpoint });
   try {
     const bound = { clock: systemClock, lockTimeoutMs: settings.lockTimeoutMs };

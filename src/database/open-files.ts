@@ -1,6 +1,14 @@
 import { join } from "node:path";
 import { HoldfastError } from "../errors/index.ts";
-import { createPrivateFile, exists, listFolder, makeFolder, realPathOf, sharedFileSystemOf, syncFolder } from "../io/disk.ts";
+import {
+  createPrivateFile,
+  exists,
+  listFolder,
+  makeFolder,
+  realPathOf,
+  sharedFileSystemOf,
+  syncFolder,
+} from "../io/disk.ts";
 import type { Connection } from "./connection.ts";
 import { openConnection } from "./drivers/open-connection.ts";
 import { toDatabaseError } from "./errors.ts";
@@ -38,7 +46,10 @@ export function prepareFolder(path: string, options: FolderOptions): string {
 }
 
 /** A connection of this thread, set up and ready; raises typed errors that name the file. */
-export function openEngineConnection(settings: EngineSettings, pragmas: { readonly autoCheckpoint: boolean }): Connection {
+export function openEngineConnection(
+  settings: EngineSettings,
+  pragmas: { readonly autoCheckpoint: boolean },
+): Connection {
   const { path, inMemory, exclusive } = settings;
   const connection = openConnection(inMemory ? IN_MEMORY_PATH : path, { readOnly: false, mustExist: !inMemory });
   try {

@@ -2,12 +2,12 @@ import { type MessagePort, receiveMessageOnPort } from "node:worker_threads";
 import { CancelFlags } from "../io/cancellation.ts";
 import { systemClock } from "../io/clock.ts";
 import { replyTo, type WorkerRequest, type WorkerStart } from "../io/workers.ts";
-import { checkpoint, type CheckpointMode } from "./checkpointer.ts";
-import { openEngineConnection } from "./open-files.ts";
+import { type CheckpointMode, checkpoint } from "./checkpointer.ts";
 import { joinParts } from "./engine.ts";
+import { openEngineConnection } from "./open-files.ts";
 import type { DatabasePlan, EngineSettings } from "./operation.ts";
 import { Reader } from "./reader.ts";
-import { type JobResult, JOBS_PER_COMMIT_MAX, type WriteJob, Writer } from "./writer.ts";
+import { JOBS_PER_COMMIT_MAX, type JobResult, type WriteJob, Writer } from "./writer.ts";
 
 type CallRequest = Extract<WorkerRequest, { type: "call" }>;
 
@@ -22,21 +22,41 @@ export function serveDatabase(start: WorkerStart, plan: DatabasePlan): void {
   switch (start.role) {
     case "writer": {
       const writer = new Writer(connection, plan, settings, systemClock);
-      serve(start.port, JOBS_PER_COMMIT_MAX, (calls, parts) => writer.commit(calls.map((call) => toJob(call, parts, flags))), () => writer.close());
+      serve(
+        start.port,
+        JOBS_PER_COMMIT_MAX,
+        (calls, parts) => writer.commit(calls.map((call) => toJob(call, parts, flags))),
+        () => writer.close(),
+      );
       return;
     }
     case "reader": {
       const reader = new Reader(connection, plan, settings, systemClock);
-      serve(start.port, 1, (calls) => calls.map((call) => attempt(() => reader.run(call.name, call.input, flags.watch(call.flag, "none")))), () => reader.close());
+      serve(
+        start.port,
+        1,
+        (calls) =>
+          calls.map((call) => attempt(() => reader.run(call.name, call.input, flags.watch(call.flag, "none")))),
+        () => reader.close(),
+      );
       return;
     }
     default:
-      serve(start.port, 1, (calls) => calls.map((call) => attempt(() => checkpoint(connection, call.input as CheckpointMode))), () => connection.close());
+      serve(
+        start.port,
+        1,
+        (calls) => calls.map((call) => attempt(() => checkpoint(connection, call.input as CheckpointMode))),
+        () => connection.close(),
+      );
   }
 }
 
 function toJob(call: CallRequest, parts: PartStore, flags: CancelFlags): WriteJob {
-  return { name: call.name, input: joinParts(call.input, parts.take(call.id)), cancellation: flags.watch(call.flag, "not-applied") };
+  return {
+    name: call.name,
+    input: joinParts(call.input, parts.take(call.id)),
+    cancellation: flags.watch(call.flag, "not-applied"),
+  };
 }
 
 function attempt(action: () => unknown): JobResult {

@@ -1,5 +1,4 @@
-import type { CancelReason } from "../io/cancellation.ts";
-import type { Cancellation } from "../io/cancellation.ts";
+import type { Cancellation, CancelReason } from "../io/cancellation.ts";
 import { WorkerChannel } from "../io/workers.ts";
 import type { CheckpointMode } from "./checkpointer.ts";
 import type { Engine, EngineCall, RunningCall } from "./engine.ts";

@@ -15,7 +15,10 @@ const TIMED_OUT = 2;
 export type CancelReason = "aborted" | "timeout";
 
 /** The error that a cancelled call answers. */
-export function cancelError(reason: CancelReason, outcome: "none" | "not-applied" | "applied" | "unknown"): HoldfastError {
+export function cancelError(
+  reason: CancelReason,
+  outcome: "none" | "not-applied" | "applied" | "unknown",
+): HoldfastError {
   const what = reason === "aborted" ? "The call was aborted by its signal" : "The call did not finish within timeoutMs";
   const tail = {
     none: ".",

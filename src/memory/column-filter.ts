@@ -1,4 +1,4 @@
-import { type BoundField, type BoundFilter } from "../filter/index.ts";
+import type { BoundField, BoundFilter } from "../filter/index.ts";
 import { VECTOR_PROPERTIES } from "./vector-records.ts";
 
 /** The filter over the columns beside the vectors, or `undefined` when it names a field that has none. */
@@ -29,5 +29,7 @@ export function toColumnFilter(filter: BoundFilter): BoundFilter | undefined {
 }
 
 function toColumn(field: BoundField): BoundField | undefined {
-  return field.scope === "system" && Object.hasOwn(VECTOR_PROPERTIES, field.name) ? { scope: "declared", name: field.name } : undefined;
+  return field.scope === "system" && Object.hasOwn(VECTOR_PROPERTIES, field.name)
+    ? { scope: "declared", name: field.name }
+    : undefined;
 }

@@ -135,7 +135,9 @@ export interface Memory {
   session(id: string): Promise<Session>;
   getSession(id: string): Promise<Session | undefined>;
   /** Sessions by id, in pages. */
-  listSessions(options?: { readonly user?: string; readonly after?: string; readonly limit?: number } & CallOptions): Promise<readonly SessionInfo[]>;
+  listSessions(
+    options?: { readonly user?: string; readonly after?: string; readonly limit?: number } & CallOptions,
+  ): Promise<readonly SessionInfo[]>;
   /** Searches all sessions, or a user's, or one, by meaning and by words. */
   recall(question: string, options?: RecallOptions): Promise<RecallAnswer>;
   forget(selection: ForgetSelection, options?: ForgetOptions): Promise<ForgetReceipt>;

@@ -11,7 +11,14 @@ import { EVENT_FIELDS } from "../segments/sqlite/event-filter.ts";
 import { tokeniseWords } from "../segments/words.ts";
 import { assertArray, assertCount } from "../store/batch.ts";
 import { toLimit, toThreshold } from "../store/query-input.ts";
-import type { ForgetOptions, ForgetReceipt, ForgetSelection, RecallAnswer, RecallOptions, RememberReceipt } from "./contract.ts";
+import type {
+  ForgetOptions,
+  ForgetReceipt,
+  ForgetSelection,
+  RecallAnswer,
+  RecallOptions,
+  RememberReceipt,
+} from "./contract.ts";
 import { type EventInput, toEvent } from "./event-input.ts";
 import { forgetEvents, knownEvents } from "./forget.ts";
 import { RANKING } from "./fusion.ts";
@@ -39,7 +46,11 @@ export class MemoryCore {
     this.#clock = clock;
   }
 
-  async remember(session: SessionLife, inputs: readonly EventInput[], options: CallOptions): Promise<readonly RememberReceipt[]> {
+  async remember(
+    session: SessionLife,
+    inputs: readonly EventInput[],
+    options: CallOptions,
+  ): Promise<readonly RememberReceipt[]> {
     assertArray(inputs, "events");
     assertCount(inputs.length, LIMITS.recordsPerBatchMax, "events of one call");
     const events = inputs.map((input) => toEvent(input, this.#clock));
@@ -54,7 +65,12 @@ export class MemoryCore {
     return events.map(({ id }) => ({ id, created: created.has(id) }));
   }
 
-  async recall(tenant: TenantLife, question: string, options: RecallOptions, session?: SessionLife): Promise<RecallAnswer> {
+  async recall(
+    tenant: TenantLife,
+    question: string,
+    options: RecallOptions,
+    session?: SessionLife,
+  ): Promise<RecallAnswer> {
     this.database.assertOpen();
     assertQuestion(question);
     const filter = toScope(options);
@@ -68,20 +84,35 @@ export class MemoryCore {
     return { hits: segments.map(toHit), ranking: RANKING, vectorSearch, damaged };
   }
 
-  async forget(tenant: TenantLife, selection: ForgetSelection, options: ForgetOptions, session?: SessionLife): Promise<ForgetReceipt> {
+  async forget(
+    tenant: TenantLife,
+    selection: ForgetSelection,
+    options: ForgetOptions,
+    session?: SessionLife,
+  ): Promise<ForgetReceipt> {
     const events: unknown = (selection as ForgetSelection | undefined)?.events;
     assertArray(events, "events");
     for (const id of events) assertId(id, "event id");
     const input = { tenant, session, events: [...new Set(events as readonly string[])] };
-    const forgotten = await this.database.write(forgetEvents, input, { ...options, sizeBytes: events.length * EVENT_OVERHEAD_BYTES });
+    const forgotten = await this.database.write(forgetEvents, input, {
+      ...options,
+      sizeBytes: events.length * EVENT_OVERHEAD_BYTES,
+    });
     if (options.erase !== true) return { forgotten };
     return { forgotten, erasure: await eraseLog(this.database) };
   }
 
-  async #write(session: SessionLife, events: readonly ReturnType<typeof toEvent>[], options: CallOptions): Promise<ReadonlySet<string>> {
+  async #write(
+    session: SessionLife,
+    events: readonly ReturnType<typeof toEvent>[],
+    options: CallOptions,
+  ): Promise<ReadonlySet<string>> {
     if (events.length === 0) return new Set();
     const parts = await this.#pipeline.toParts(events, options);
-    const sizeBytes = parts.reduce((sum, part) => sum + part.vectors.byteLength + part.event.text.length * 2 + EVENT_OVERHEAD_BYTES, 0);
+    const sizeBytes = parts.reduce(
+      (sum, part) => sum + part.vectors.byteLength + part.event.text.length * 2 + EVENT_OVERHEAD_BYTES,
+      0,
+    );
     const input = { session, space: this.#pipeline.identity, parts };
     const { created } = await this.database.write(rememberEvents, input, { ...options, sizeBytes });
     return new Set(events.filter((_, index) => created[index] === true).map(({ id }) => id));
@@ -91,25 +122,30 @@ export class MemoryCore {
 function assertDistinct(ids: readonly string[]): void {
   const seen = new Set<string>();
   for (const id of ids) {
-    if (seen.has(id)) throw new HoldfastError("DUPLICATE_RECORD_ID", "One call names an event id twice.", { details: { id } });
+    if (seen.has(id))
+      throw new HoldfastError("DUPLICATE_RECORD_ID", "One call names an event id twice.", { details: { id } });
     seen.add(id);
   }
 }
 
 function assertQuestion(question: unknown): asserts question is string {
-  if (typeof question !== "string" || question.trim().length === 0) throw new HoldfastError("INVALID_TEXT", "Ask with a text that is not empty.");
+  if (typeof question !== "string" || question.trim().length === 0)
+    throw new HoldfastError("INVALID_TEXT", "Ask with a text that is not empty.");
   assertWellFormed(question, "question");
 }
 
 /** The caller's filter within a user and a session. */
 function toScope({ where, user, session }: RecallOptions): BoundFilter | undefined {
   const scope: BoundFilter[] = [];
-  for (const [name, value] of [["user", user], ["session", session]] as const) {
+  for (const [name, value] of [
+    ["user", user],
+    ["session", session],
+  ] as const) {
     if (value === undefined) continue;
     assertId(value, name);
     scope.push({ op: "equals", field: { scope: "system", name }, kind: "string", value });
   }
-  const bound = bindWhere(where, FILTER_SCHEMA);
+  const bound = where === undefined ? undefined : bindWhere(where, FILTER_SCHEMA);
   if (bound?.op === "none") return bound;
   if (bound !== undefined && bound.op !== "all") scope.push(bound);
   return scope.length > 1 ? { op: "and", operands: scope } : scope[0];

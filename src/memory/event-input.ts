@@ -34,7 +34,9 @@ export function toEvent(input: EventInput, clock: Clock): NewEvent {
   if (typeof input !== "object" || input === null) throw invalid("An event is an object such as { producer, text }.");
   const unknown = Object.keys(input).find((key) => !EVENT_KEYS.includes(key));
   if (unknown !== undefined) {
-    throw invalid(`An event has no field ${JSON.stringify(unknown.slice(0, 64))}; keys of your own belong into properties.`);
+    throw invalid(
+      `An event has no field ${JSON.stringify(unknown.slice(0, 64))}; keys of your own belong into properties.`,
+    );
   }
   const id = input.id ?? mintId();
   assertId(id, "event id");
@@ -55,12 +57,18 @@ export function toEvent(input: EventInput, clock: Clock): NewEvent {
 }
 
 function assertText(text: unknown): asserts text is string {
-  if (typeof text !== "string") throw new HoldfastError("INVALID_TEXT", "An event needs a text to remember.", { details: { field: "text" } });
+  if (typeof text !== "string")
+    throw new HoldfastError("INVALID_TEXT", "An event needs a text to remember.", { details: { field: "text" } });
   assertWellFormed(text, "text of the event");
-  if (text.trim().length === 0) throw new HoldfastError("INVALID_TEXT", "The text of the event is empty; there is nothing to remember.", { details: { field: "text" } });
+  if (text.trim().length === 0)
+    throw new HoldfastError("INVALID_TEXT", "The text of the event is empty; there is nothing to remember.", {
+      details: { field: "text" },
+    });
   const bytes = utf8Length(text);
   if (bytes > LIMITS.textBytesMax) {
-    throw new HoldfastError("LIMIT_EXCEEDED", `A text has at most ${LIMITS.textBytesMax} bytes.`, { details: { bytes, textBytesMax: LIMITS.textBytesMax } });
+    throw new HoldfastError("LIMIT_EXCEEDED", `A text has at most ${LIMITS.textBytesMax} bytes.`, {
+      details: { bytes, textBytesMax: LIMITS.textBytesMax },
+    });
   }
 }
 
@@ -74,7 +82,9 @@ function toMoment(at: EventInput["at"], clock: Clock): { readonly at: bigint; re
   if (at === undefined || at === null) return { at: BigInt(clock.nowMicros()), offset: "Z" };
   const instant = toInstant(typeof at === "string" ? { datetime: at } : at);
   if (instant === undefined) {
-    throw new HoldfastError("PROPERTY_TYPE_MISMATCH", "at is a Date, a Temporal.Instant or an RFC 3339 text.", { details: { field: "at" } });
+    throw new HoldfastError("PROPERTY_TYPE_MISMATCH", "at is a Date, a Temporal.Instant or an RFC 3339 text.", {
+      details: { field: "at" },
+    });
   }
   return { at: instant.microseconds, offset: instant.offset };
 }
@@ -82,10 +92,13 @@ function toMoment(at: EventInput["at"], clock: Clock): { readonly at: bigint; re
 function bindUserProperties(input: EventInput["properties"]): ReadonlyMap<string, UserValue> {
   const bound = new Map<string, UserValue>();
   if (input === undefined || input === null) return bound;
-  if (Object.prototype.toString.call(input) !== "[object Object]") throw invalid("properties is a plain object of name to value.");
+  if (Object.prototype.toString.call(input) !== "[object Object]")
+    throw invalid("properties is a plain object of name to value.");
   const keys = Object.keys(input);
   if (keys.length > LIMITS.propertiesPerStoreMax) {
-    throw new HoldfastError("LIMIT_EXCEEDED", `An event has at most ${LIMITS.propertiesPerStoreMax} properties.`, { details: { count: keys.length } });
+    throw new HoldfastError("LIMIT_EXCEEDED", `An event has at most ${LIMITS.propertiesPerStoreMax} properties.`, {
+      details: { count: keys.length },
+    });
   }
   for (const key of keys) {
     const value = input[key];
@@ -103,7 +116,9 @@ function digestOf(event: Omit<NewEvent, "digest">, timeGiven: boolean): string {
     .sort(([a], [b]) => (a < b ? -1 : 1))
     .map(([key, property]) => [key, property.kind, String(property.value)]);
   const at = timeGiven ? formatDatetime(event.at) : null;
-  return createHash("sha256").update(JSON.stringify([at, producer, role, kind, text, properties])).digest("base64");
+  return createHash("sha256")
+    .update(JSON.stringify([at, producer, role, kind, text, properties]))
+    .digest("base64");
 }
 
 function invalid(message: string): HoldfastError {

@@ -1,5 +1,11 @@
 import { PartitionWriter } from "../backends/embedded/records.ts";
-import { readOperation, writeOperation, type WriteUnit } from "../database/operation.ts";
+import {
+  type ReadOperation,
+  readOperation,
+  type WriteOperation,
+  type WriteUnit,
+  writeOperation,
+} from "../database/operation.ts";
 import { currentSpace } from "../embedding/spaces.ts";
 import { deleteEvent, findEvent, findEventDigest, segmentsOf } from "../segments/sqlite/events.ts";
 import { unindexSegment } from "../segments/sqlite/text-index.ts";
@@ -15,7 +21,7 @@ export interface ForgetInput {
 }
 
 /** Removes events with everything that was made of them in one commit; unknown ids are no error (S6, V16). */
-export const forgetEvents = writeOperation("memory.forget", (unit, input: ForgetInput): number => {
+export const forgetEvents: WriteOperation<ForgetInput, number> = writeOperation("memory.forget", (unit, input) => {
   if (input.session !== undefined) requireSession(unit.connection, input.session);
   else requireTenant(unit.connection, input.tenant);
   let forgotten = 0;
@@ -31,9 +37,10 @@ function forgetEvent(unit: WriteUnit, { tenant, session }: ForgetInput, id: stri
   const found = findEvent(connection, tenant.tenant, id);
   if (found === undefined || (session !== undefined && found.session !== session.session)) return false;
   const segments = segmentsOf(connection, found.event);
-  for (const segment of segments) unindexSegment(connection, segment);
+  let words = 0;
+  for (const segment of segments) words += unindexSegment(connection, { ...segment, tenant: tenant.tenant });
   removeVectors(unit, tenant, segments);
-  countSegments(connection, tenant.tenant, -segments.length, -segments.reduce((sum, segment) => sum + segment.tokenCount, 0));
+  countSegments(connection, tenant.tenant, -segments.length, -words);
   deleteEvent(connection, found.event);
   return true;
 }
@@ -53,7 +60,10 @@ export interface KnownEventsInput {
 }
 
 /** The digests of events that are there already, so that nobody pays to embed them again. */
-export const knownEvents = readOperation("memory.known-events", (view, { session, events }: KnownEventsInput): readonly (string | undefined)[] => {
-  requireSession(view.connection, session);
-  return events.map((id) => findEventDigest(view.connection, session.tenant.tenant, id));
-});
+export const knownEvents: ReadOperation<KnownEventsInput, readonly (string | undefined)[]> = readOperation(
+  "memory.known-events",
+  (view, { session, events }) => {
+    requireSession(view.connection, session);
+    return events.map((id) => findEventDigest(view.connection, session.tenant.tenant, id));
+  },
+);

@@ -3,13 +3,23 @@ import { LIMITS } from "../contract/limits.ts";
 import { assertId } from "../contract/names.ts";
 import type { CallOptions } from "../contract/store.ts";
 import { HoldfastError } from "../errors/index.ts";
-import type { ForgetOptions, ForgetReceipt, ForgetSelection, Memory, MemoryStats, RecallAnswer, RecallOptions, Session, SessionInfo } from "./contract.ts";
+import { disposable } from "../store/store.ts";
+import type {
+  ForgetOptions,
+  ForgetReceipt,
+  ForgetSelection,
+  Memory,
+  MemoryStats,
+  RecallAnswer,
+  RecallOptions,
+  Session,
+  SessionInfo,
+} from "./contract.ts";
 import type { MemoryCore } from "./core.ts";
 import { SessionHandle } from "./session.ts";
 import { createSessionRow, findSessionRow, listSessionRows } from "./sessions.ts";
 import { memoryStats } from "./stats.ts";
 import type { TenantLife } from "./tenants.ts";
-import { disposable } from "../store/store.ts";
 
 const SESSION_BYTES = 1_024;
 const DEFAULT_PAGE = 100;
@@ -37,14 +47,19 @@ export class MemoryHandle implements Memory {
     assertId(id, "session id");
     if (options.user !== undefined) assertId(options.user, "user id");
     const input = { tenant: this.#tenant, id, user: options.user };
-    const { life, created } = await core.database.write(createSessionRow, input, { ...options, sizeBytes: SESSION_BYTES });
+    const { life, created } = await core.database.write(createSessionRow, input, {
+      ...options,
+      sizeBytes: SESSION_BYTES,
+    });
     return new SessionHandle(core, life, created);
   }
 
   async session(id: string): Promise<Session> {
     const session = await this.getSession(id);
     if (session !== undefined) return session;
-    throw new HoldfastError("NOT_FOUND", "There is no session with this id; create it with createSession(id).", { details: { session: id } });
+    throw new HoldfastError("NOT_FOUND", "There is no session with this id; create it with createSession(id).", {
+      details: { session: id },
+    });
   }
 
   async getSession(id: string): Promise<Session | undefined> {
@@ -100,7 +115,8 @@ export class MemoryHandle implements Memory {
   }
 
   #open(): MemoryCore {
-    if (this.#closed) throw new HoldfastError("CLOSED", "The memory was closed; open it again.", { outcome: "not-applied" });
+    if (this.#closed)
+      throw new HoldfastError("CLOSED", "The memory was closed; open it again.", { outcome: "not-applied" });
     return this.#core;
   }
 }

@@ -2,7 +2,14 @@ import type { Operation } from "../database/operation.ts";
 import { forgetEvents, knownEvents } from "./forget.ts";
 import { recallSegments } from "./recall.ts";
 import { rememberEvents } from "./remember.ts";
-import { createSessionRow, ensureTenantRow, findSessionRow, findTenantRow, listSessionRows, requireLiveSession } from "./sessions.ts";
+import {
+  createSessionRow,
+  ensureTenantRow,
+  findSessionRow,
+  findTenantRow,
+  listSessionRows,
+  requireLiveSession,
+} from "./sessions.ts";
 import { memoryStats } from "./stats.ts";
 
 /** Every operation of the memory, for the plan of a folder's threads. */

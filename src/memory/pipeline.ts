@@ -1,12 +1,12 @@
 import type { CallOptions } from "../contract/store.ts";
+import { QueryCache } from "../embedding/cache.ts";
 import { embedChecked } from "../embedding/checked.ts";
 import type { Embedder } from "../embedding/embedder.ts";
-import { QueryCache } from "../embedding/cache.ts";
 import { identityText } from "../embedding/identity.ts";
 import type { SpaceIdentity } from "../embedding/spaces.ts";
 import { isHoldfastError } from "../errors/index.ts";
-import type { NewEvent, SegmentRange } from "../segments/sqlite/events.ts";
 import { segmentText } from "../segments/segmenter.ts";
+import type { NewEvent, SegmentRange } from "../segments/sqlite/events.ts";
 import type { EventPart } from "./remember.ts";
 import { searchableText } from "./remember.ts";
 
@@ -31,7 +31,10 @@ export class Pipeline {
     await this.#embedder.open?.();
     const ranges = events.map((event) => this.#segment(event));
     const texts = events.flatMap((event, index) => (ranges[index] ?? []).map((range) => this.#derive(event, range)));
-    const vectors = await embedChecked(this.#embedder, texts, { kind: "document", ...(options.signal && { signal: options.signal }) });
+    const vectors = await embedChecked(this.#embedder, texts, {
+      kind: "document",
+      ...(options.signal && { signal: options.signal }),
+    });
     let next = 0;
     return events.map((event, index) => {
       const segments = ranges[index] ?? [];
@@ -50,7 +53,10 @@ export class Pipeline {
     const cached = this.#queries.get(key);
     if (cached !== undefined) return cached;
     try {
-      const [vector] = await embedChecked(this.#embedder, [text], { kind: "query", ...(options.signal && { signal: options.signal }) });
+      const [vector] = await embedChecked(this.#embedder, [text], {
+        kind: "query",
+        ...(options.signal && { signal: options.signal }),
+      });
       if (vector !== undefined) this.#queries.set(key, vector);
       return vector;
     } catch (error) {
@@ -77,7 +83,8 @@ export class Pipeline {
   #derive(event: NewEvent, range: SegmentRange): string {
     const { maxTokens, countTokens } = this.#embedder;
     const whole = searchableText(event, range);
-    if (maxTokens === undefined || countTokens === undefined || countTokens.call(this.#embedder, whole) <= maxTokens) return whole;
+    if (maxTokens === undefined || countTokens === undefined || countTokens.call(this.#embedder, whole) <= maxTokens)
+      return whole;
     return event.text.slice(range.start, range.end);
   }
 }

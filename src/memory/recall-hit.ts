@@ -30,6 +30,8 @@ export function toHit(found: RecalledSegment): RecallHit {
 }
 
 function readProperties(properties: ReadonlyMap<string, UserValue>): PropertyValues {
-  const entries = [...properties].map(([key, property]) => [key, property.kind === "datetime" ? formatDatetime(property.value) : property.value] as const);
+  const entries = [...properties].map(
+    ([key, property]) => [key, property.kind === "datetime" ? formatDatetime(property.value) : property.value] as const,
+  );
   return Object.fromEntries(entries);
 }

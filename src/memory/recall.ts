@@ -1,11 +1,12 @@
-import { type BlockSearch, cosinesOf, type Hit, searchPartition } from "../backends/embedded/search.ts";
-import { type ReadView, readOperation } from "../database/operation.ts";
+import { cosinesOf } from "../backends/embedded/queries.ts";
+import { type BlockSearch, type Hit, searchPartition } from "../backends/embedded/search.ts";
+import { type ReadOperation, type ReadView, readOperation } from "../database/operation.ts";
 import { currentSpace, type Space } from "../embedding/spaces.ts";
 import type { BoundFilter } from "../filter/index.ts";
 import { type Life, requireLife } from "../registry/lives.ts";
 import { admittedSegments, segmentFilter } from "../segments/sqlite/event-filter.ts";
 import { readSegments, type SegmentRange, type StoredEvent } from "../segments/sqlite/events.ts";
-import { searchText } from "../segments/sqlite/text-index.ts";
+import { searchText } from "../segments/sqlite/text-search.ts";
 import { toColumnFilter } from "./column-filter.ts";
 import { type Candidate, fuse, type Ranked } from "./fusion.ts";
 import { requireTenant, type TenantLife } from "./tenants.ts";
@@ -40,28 +41,37 @@ const CANDIDATES_PER_HIT = 5;
 const CANDIDATES_MIN = 100;
 
 /** Both channels, the filter inside each, fused; all of one moment (S4, S5, Q9). */
-export const recallSegments = readOperation("memory.recall", (view, input: RecallInput): RecallOutput => {
-  const counts = requireTenant(view.connection, input.tenant);
-  if (input.limit === 0 || input.filter?.op === "none") return { segments: [], damaged: 0, vectorSearch: "not-embedded" };
-  const wanted = Math.max(CANDIDATES_MIN, input.limit * CANDIDATES_PER_HIT);
-  const texts = searchText(view.connection, {
-    tenant: input.tenant.tenant,
-    documents: counts.documents,
-    totalTokens: counts.tokens,
-    queryTokens: input.words,
-    limit: wanted,
-    ...(input.filter && { admits: segmentFilter(view.connection, input.filter) }),
-  });
-  const vectors = searchVectors(view, input, wanted);
-  const candidates = join(texts, vectors.hits, vectors.cosines(texts.map(({ segment }) => String(segment))));
-  const ranked = fuse(candidates, input.limit);
-  const { found, damaged } = readSegments(view.connection, input.tenant.tenant, ranked.map(({ segment }) => segment));
-  const segments = ranked.flatMap((candidate) => {
-    const read = found.get(candidate.segment);
-    return read === undefined ? [] : [{ ...candidate, ...read }];
-  });
-  return { segments, damaged: damaged + vectors.damaged, vectorSearch: vectors.state };
-});
+export const recallSegments: ReadOperation<RecallInput, RecallOutput> = readOperation(
+  "memory.recall",
+  (view, input) => {
+    const counts = requireTenant(view.connection, input.tenant);
+    if (input.limit === 0 || input.filter?.op === "none")
+      return { segments: [], damaged: 0, vectorSearch: "not-embedded" };
+    const wanted = Math.max(CANDIDATES_MIN, input.limit * CANDIDATES_PER_HIT);
+    const admission = admit(view, input);
+    const texts = searchText(view.connection, {
+      tenant: input.tenant.tenant,
+      documents: counts.documents,
+      totalTokens: counts.tokens,
+      queryTokens: input.words,
+      limit: wanted,
+      ...(admission.segments && { admitted: admission.segments }),
+    });
+    const vectors = searchVectors(view, input, { limit: wanted, ...admission.rows });
+    const candidates = join(texts, vectors.hits, vectors.cosines(texts.map(({ segment }) => String(segment))));
+    const ranked = fuse(candidates, input.limit);
+    const { found, damaged } = readSegments(
+      view.connection,
+      input.tenant.tenant,
+      ranked.map(({ segment }) => segment),
+    );
+    const segments = ranked.flatMap((candidate) => {
+      const read = found.get(candidate.segment);
+      return read === undefined ? [] : [{ ...candidate, ...read }];
+    });
+    return { segments, damaged: damaged + vectors.damaged, vectorSearch: vectors.state };
+  },
+);
 
 interface VectorSearch {
   readonly state: RecallOutput["vectorSearch"];
@@ -71,7 +81,11 @@ interface VectorSearch {
   cosines(segments: readonly string[]): readonly (number | undefined)[];
 }
 
-function searchVectors(view: ReadView, input: RecallInput, limit: number): VectorSearch {
+function searchVectors(
+  view: ReadView,
+  input: RecallInput,
+  bounds: Pick<BlockSearch, "limit" | "filter" | "allowed">,
+): VectorSearch {
   const space = currentSpace(view.connection);
   const life = space && tenantPartition(view, space, input.tenant);
   const state = stateOf(input, space, life);
@@ -80,7 +94,12 @@ function searchVectors(view: ReadView, input: RecallInput, limit: number): Vecto
     return { state, hits: [], damaged: 0, cosines: (segments) => segments.map(() => undefined) };
   }
   requireLife(view.connection, life);
-  const [answer] = searchPartition(view, life, { vectors: vector, count: 1, limit, minCosineSimilarity: input.minCosineSimilarity, ...admission(view, input) });
+  const [answer] = searchPartition(view, life, {
+    vectors: vector,
+    count: 1,
+    minCosineSimilarity: input.minCosineSimilarity,
+    ...bounds,
+  });
   return {
     state,
     hits: answer?.hits ?? [],
@@ -89,11 +108,19 @@ function searchVectors(view: ReadView, input: RecallInput, limit: number): Vecto
   };
 }
 
+/** What may be answered, in the form that each channel asks for. */
+interface Admission {
+  readonly segments?: (segment: number) => boolean;
+  readonly rows: Pick<BlockSearch, "filter" | "allowed">;
+}
+
 /** Filters on columns act during the scan; any other is answered from the events first, exactly. */
-function admission(view: ReadView, { filter, tenant }: RecallInput): Pick<BlockSearch, "filter" | "allowed"> {
-  if (filter === undefined) return {};
+function admit(view: ReadView, { filter, tenant }: RecallInput): Admission {
+  if (filter === undefined) return { rows: {} };
   const columns = toColumnFilter(filter);
-  return columns === undefined ? { allowed: admittedSegments(view.connection, tenant.tenant, filter) } : { filter: columns };
+  if (columns !== undefined) return { rows: { filter: columns }, segments: segmentFilter(view.connection, filter) };
+  const allowed = admittedSegments(view.connection, tenant.tenant, filter);
+  return { rows: { allowed }, segments: (segment) => allowed.has(String(segment)) };
 }
 
 function stateOf(input: RecallInput, space: Space | undefined, life: Life | undefined): RecallOutput["vectorSearch"] {
@@ -102,10 +129,19 @@ function stateOf(input: RecallInput, space: Space | undefined, life: Life | unde
   return input.vector === undefined ? "not-embedded" : "searched";
 }
 
-function join(texts: readonly { readonly segment: number; readonly score: number }[], hits: readonly Hit[], cosines: readonly (number | undefined)[]): readonly Candidate[] {
+function join(
+  texts: readonly { readonly segment: number; readonly score: number }[],
+  hits: readonly Hit[],
+  cosines: readonly (number | undefined)[],
+): readonly Candidate[] {
   const byVector = new Set(hits.map(({ id }) => Number(id)));
   const textScores = new Map(texts.map(({ segment, score }) => [segment, score]));
-  const fromVectors = hits.map((hit) => ({ segment: Number(hit.id), cosine: hit.cosineSimilarity, textScore: textScores.get(Number(hit.id)), byVector: true }));
+  const fromVectors = hits.map((hit) => ({
+    segment: Number(hit.id),
+    cosine: hit.cosineSimilarity,
+    textScore: textScores.get(Number(hit.id)),
+    byVector: true,
+  }));
   const fromTexts = texts.flatMap(({ segment, score }, index) =>
     byVector.has(segment) ? [] : [{ segment, cosine: cosines[index], textScore: score, byVector: false }],
   );

@@ -1,5 +1,5 @@
 import { PartitionWriter } from "../backends/embedded/records.ts";
-import { type Parted, writeOperation, type WriteUnit } from "../database/operation.ts";
+import { type Parted, type WriteOperation, type WriteUnit, writeOperation } from "../database/operation.ts";
 import type { SpaceIdentity } from "../embedding/spaces.ts";
 import { HoldfastError } from "../errors/index.ts";
 import {
@@ -36,20 +36,23 @@ export interface RememberOutput {
 }
 
 /** Events with their segments, words and vectors in one commit (E2); one under a known id changes nothing (S3). */
-export const rememberEvents = writeOperation("memory.remember", (unit, input: RememberInput): RememberOutput => {
-  requireSession(unit.connection, input.session);
-  const parts = input.parts ?? [];
-  const fresh = parts.map(({ event }) => isNew(unit, input.session, event));
-  if (!fresh.includes(true)) return { created: fresh };
-  const space = ensureSpace(unit, input.space);
-  const vectors = new PartitionWriter(unit, ensureTenantPartition(unit, space, input.session.tenant));
-  for (const [index, part] of parts.entries()) {
-    unit.cancellation.assertLive();
-    if (fresh[index] === true) writeEvent(unit, input.session, part, vectors);
-  }
-  vectors.finish(true);
-  return { created: fresh };
-});
+export const rememberEvents: WriteOperation<RememberInput, RememberOutput> = writeOperation(
+  "memory.remember",
+  (unit, input) => {
+    requireSession(unit.connection, input.session);
+    const parts = input.parts ?? [];
+    const fresh = parts.map(({ event }) => isNew(unit, input.session, event));
+    if (!fresh.includes(true)) return { created: fresh };
+    const space = ensureSpace(unit, input.space);
+    const vectors = new PartitionWriter(unit, ensureTenantPartition(unit, space, input.session.tenant));
+    for (const [index, part] of parts.entries()) {
+      unit.cancellation.assertLive();
+      if (fresh[index] === true) writeEvent(unit, input.session, part, vectors);
+    }
+    vectors.finish(true);
+    return { created: fresh };
+  },
+);
 
 function isNew(unit: WriteUnit, { tenant }: SessionLife, event: NewEvent): boolean {
   const digest = findEventDigest(unit.connection, tenant.tenant, event.id);
@@ -78,7 +81,7 @@ function writeEvent(unit: WriteUnit, session: SessionLife, part: EventPart, vect
     const segment = insertSegment(connection, { tenant, event }, { ...range, checksum });
     const tokens = tokeniseWords(searchableText(part.event, range));
     const indexed = indexSegment(connection, { segment, tenant, tokens });
-    noteTokens(connection, segment, indexed);
+    noteTokens(connection, segment, indexed.tokenString);
     words += indexed.tokenCount;
     vectors.put({ id: String(segment), vector: bytes.subarray(index * stride, (index + 1) * stride), values });
   }

@@ -1,8 +1,16 @@
 import type { CallOptions } from "../contract/store.ts";
 import { HoldfastError } from "../errors/index.ts";
-import type { ForgetOptions, ForgetReceipt, ForgetSelection, RecallAnswer, RememberReceipt, ScopedRecallOptions, Session } from "./contract.ts";
-import type { EventInput } from "./event-input.ts";
+import type {
+  ForgetOptions,
+  ForgetReceipt,
+  ForgetSelection,
+  RecallAnswer,
+  RememberReceipt,
+  ScopedRecallOptions,
+  Session,
+} from "./contract.ts";
 import type { MemoryCore } from "./core.ts";
+import type { EventInput } from "./event-input.ts";
 import type { SessionLife } from "./sessions.ts";
 
 /** The public session: every call goes to the memory's core with this life. */

@@ -1,5 +1,5 @@
 import type { Connection, SqlRow } from "../database/connection.ts";
-import { readOperation, writeOperation } from "../database/operation.ts";
+import { type ReadOperation, readOperation, type WriteOperation, writeOperation } from "../database/operation.ts";
 import { HoldfastError } from "../errors/index.ts";
 import { mintId } from "../io/ids.ts";
 import { ensureTenant, findTenant, requireTenant, type TenantLife } from "./tenants.ts";
@@ -28,14 +28,18 @@ export interface SessionInput {
   readonly user: string | undefined;
 }
 
-export const ensureTenantRow = writeOperation("memory.ensure-tenant", (unit, id: string): TenantLife => ensureTenant(unit.connection, id, unit.nowMicros));
+export const ensureTenantRow: WriteOperation<string, TenantLife> = writeOperation("memory.ensure-tenant", (unit, id) =>
+  ensureTenant(unit.connection, id, unit.nowMicros),
+);
 
-export const findTenantRow = readOperation("memory.find-tenant", (view, id: string): TenantLife | undefined => findTenant(view.connection, id));
+export const findTenantRow: ReadOperation<string, TenantLife | undefined> = readOperation(
+  "memory.find-tenant",
+  (view, id) => findTenant(view.connection, id),
+);
 
 /** Equal settings answer the session that stands; different ones are refused (S1). */
-export const createSessionRow = writeOperation(
-  "memory.create-session",
-  (unit, { tenant, id, user }: SessionInput): { readonly life: SessionLife; readonly created: boolean } => {
+export const createSessionRow: WriteOperation<SessionInput, { readonly life: SessionLife; readonly created: boolean }> =
+  writeOperation("memory.create-session", (unit, { tenant, id, user }) => {
     requireTenant(unit.connection, tenant);
     const insert = unit.connection.prepare(
       "INSERT INTO sessions (tenant, id, user, incarnation, created_at) VALUES (?, ?, ?, ?, ?) ON CONFLICT (tenant, id) DO NOTHING",
@@ -48,22 +52,24 @@ export const createSessionRow = writeOperation(
       throw new HoldfastError("ALREADY_EXISTS", message, { details: { session: id } });
     }
     return { life, created: changes === 1 };
-  },
-);
+  });
 
-export const findSessionRow = readOperation(
+export const findSessionRow: ReadOperation<Omit<SessionInput, "user">, SessionLife | undefined> = readOperation(
   "memory.find-session",
-  (view, { tenant, id }: Omit<SessionInput, "user">): SessionLife | undefined => {
+  (view, { tenant, id }) => {
     requireTenant(view.connection, tenant);
     return findSession(view.connection, tenant, id);
   },
 );
 
 /** Raises STALE when the session's life has ended. */
-export const requireLiveSession = readOperation("memory.require-session", (view, life: SessionLife): null => {
-  requireSession(view.connection, life);
-  return null;
-});
+export const requireLiveSession: ReadOperation<SessionLife, null> = readOperation(
+  "memory.require-session",
+  (view, life) => {
+    requireSession(view.connection, life);
+    return null;
+  },
+);
 
 export interface ListSessionsInput {
   readonly tenant: TenantLife;
@@ -73,17 +79,20 @@ export interface ListSessionsInput {
 }
 
 /** One page of sessions by id, behind `after`. */
-export const listSessionRows = readOperation("memory.list-sessions", (view, input: ListSessionsInput): readonly SessionRow[] => {
-  requireTenant(view.connection, input.tenant);
-  const select = view.connection.prepare(
-    `SELECT n.id, n.user, count(e.event) AS events, min(e.at) AS first_at, max(e.at) AS last_at
+export const listSessionRows: ReadOperation<ListSessionsInput, readonly SessionRow[]> = readOperation(
+  "memory.list-sessions",
+  (view, input) => {
+    requireTenant(view.connection, input.tenant);
+    const select = view.connection.prepare(
+      `SELECT n.id, n.user, count(e.event) AS events, min(e.at) AS first_at, max(e.at) AS last_at
      FROM (SELECT * FROM sessions WHERE tenant = ? AND id > ? AND (? IS NULL OR user = ?) ORDER BY id LIMIT ?) AS n
      LEFT JOIN events AS e ON e.session = n.session GROUP BY n.session ORDER BY n.id`,
-    { bigints: true },
-  );
-  const user = input.user ?? null;
-  return select.all(input.tenant.tenant, input.after, user, user, input.limit).map(toSessionRow);
-});
+      { bigints: true },
+    );
+    const user = input.user ?? null;
+    return select.all(input.tenant.tenant, input.after, user, user, input.limit).map(toSessionRow);
+  },
+);
 
 function toSessionRow(row: SqlRow): SessionRow {
   return {
@@ -96,7 +105,9 @@ function toSessionRow(row: SqlRow): SessionRow {
 }
 
 function findSession(connection: Connection, tenant: TenantLife, id: string): SessionLife | undefined {
-  const row = connection.prepare("SELECT session, user, incarnation FROM sessions WHERE tenant = ? AND id = ?").get(tenant.tenant, id);
+  const row = connection
+    .prepare("SELECT session, user, incarnation FROM sessions WHERE tenant = ? AND id = ?")
+    .get(tenant.tenant, id);
   if (row === undefined) return undefined;
   const user = row.user === null ? undefined : String(row.user);
   return { tenant, session: Number(row.session), id, user, incarnation: String(row.incarnation) };
@@ -105,6 +116,8 @@ function findSession(connection: Connection, tenant: TenantLife, id: string): Se
 /** Raises STALE when the session's life, or its tenant's, has ended (S11). */
 export function requireSession(connection: Connection, life: SessionLife): void {
   requireTenant(connection, life.tenant);
-  const row = connection.prepare("SELECT 1 AS found FROM sessions WHERE session = ? AND incarnation = ?").get(life.session, life.incarnation);
+  const row = connection
+    .prepare("SELECT 1 AS found FROM sessions WHERE session = ? AND incarnation = ?")
+    .get(life.session, life.incarnation);
   if (row === undefined) throw new HoldfastError("STALE", "The session of this handle was deleted; ask for it anew.");
 }

@@ -1,4 +1,4 @@
-import { readOperation } from "../database/operation.ts";
+import { type ReadOperation, readOperation } from "../database/operation.ts";
 import { currentSpace } from "../embedding/spaces.ts";
 import { requireTenant, type TenantLife } from "./tenants.ts";
 import { partitionKey } from "./vector-records.ts";
@@ -19,10 +19,11 @@ export interface StatsRow {
 }
 
 /** Counts of one tenant, and the size of the whole file. */
-export const memoryStats = readOperation("memory.stats", (view, tenant: TenantLife): StatsRow => {
+export const memoryStats: ReadOperation<TenantLife, StatsRow> = readOperation("memory.stats", (view, tenant) => {
   const { connection } = view;
   const { documents, tokens } = requireTenant(connection, tenant);
-  const count = (sql: string, ...parameters: (number | string)[]): number => Number(connection.prepare(sql).get(...parameters)?.count ?? 0);
+  const count = (sql: string, ...parameters: (number | string)[]): number =>
+    Number(connection.prepare(sql).get(...parameters)?.count ?? 0);
   const space = currentSpace(connection);
   const vectors = space
     ? count("SELECT records AS count FROM partitions WHERE store = ? AND key = ?", space.store, partitionKey(tenant))

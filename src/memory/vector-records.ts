@@ -1,7 +1,6 @@
-import type { BoundProperties, PropertySchema } from "../contract/properties.ts";
-import type { WriteUnit } from "../database/operation.ts";
 import { ensureStore } from "../backends/embedded/lifecycle.ts";
-import { type ReadView } from "../database/operation.ts";
+import type { BoundProperties, PropertySchema } from "../contract/properties.ts";
+import type { ReadView, WriteUnit } from "../database/operation.ts";
 import { assertSameSpace, currentSpace, insertSpace, type Space, type SpaceIdentity } from "../embedding/spaces.ts";
 import { createLife, findLife, type Life } from "../registry/lives.ts";
 import type { NewEvent } from "../segments/sqlite/events.ts";
@@ -38,10 +37,17 @@ export function ensureSpace(unit: WriteUnit, identity: SpaceIdentity): Space {
 
 /** The tenant's partition in the space's store; made with its first vector. */
 export function ensureTenantPartition(unit: WriteUnit, space: Space, tenant: TenantLife): Life {
-  return findLife(unit.connection, space.store, partitionKey(tenant)) ?? createLife(unit.connection, space.store, partitionKey(tenant), unit.nowMicros);
+  return (
+    findLife(unit.connection, space.store, partitionKey(tenant)) ??
+    createLife(unit.connection, space.store, partitionKey(tenant), unit.nowMicros)
+  );
 }
 
-export function tenantPartition(view: Pick<ReadView, "connection">, space: Space, tenant: TenantLife): Life | undefined {
+export function tenantPartition(
+  view: Pick<ReadView, "connection">,
+  space: Space,
+  tenant: TenantLife,
+): Life | undefined {
   return findLife(view.connection, space.store, partitionKey(tenant));
 }
 

@@ -37,7 +37,9 @@ export function createLife(connection: Connection, store: number, key: string, n
 }
 
 export function findLife(connection: Connection, store: number, key: string): Life | undefined {
-  const row = connection.prepare("SELECT partition, incarnation FROM partitions WHERE store = ? AND key = ?").get(store, key);
+  const row = connection
+    .prepare("SELECT partition, incarnation FROM partitions WHERE store = ? AND key = ?")
+    .get(store, key);
   return row && { store, partition: Number(row.partition), key, incarnation: String(row.incarnation) };
 }
 
@@ -70,7 +72,9 @@ export function advanceLife(connection: Connection, life: Life, state: LifeState
 
 /** Logical and O(1): the row goes and a tombstone stays until the rows are reclaimed (G1). */
 export function endLife(connection: Connection, store: number, key: string, nowMicros: number): number | undefined {
-  const row = connection.prepare("DELETE FROM partitions WHERE store = ? AND key = ? RETURNING partition, incarnation").get(store, key);
+  const row = connection
+    .prepare("DELETE FROM partitions WHERE store = ? AND key = ? RETURNING partition, incarnation")
+    .get(store, key);
   if (row === undefined) return undefined;
   connection
     .prepare("INSERT INTO tombstones (partition, store, incarnation, deleted_at) VALUES (?, ?, ?, ?)")

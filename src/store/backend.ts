@@ -82,8 +82,16 @@ export interface BackendPartition {
   readonly incarnation: string;
   assertLive(): number;
   upsert(batch: RecordBatch, options: CallOptions): Promise<UpsertCounts>;
-  patch(id: string, changes: ReadonlyMap<string, BoundValue | null>, options: CallOptions): Promise<WriteReceipt | undefined>;
-  get(ids: readonly string[], includeVectors: boolean, options: CallOptions): Promise<Answered<readonly (BackendRecord | undefined)[]>>;
+  patch(
+    id: string,
+    changes: ReadonlyMap<string, BoundValue | null>,
+    options: CallOptions,
+  ): Promise<WriteReceipt | undefined>;
+  get(
+    ids: readonly string[],
+    includeVectors: boolean,
+    options: CallOptions,
+  ): Promise<Answered<readonly (BackendRecord | undefined)[]>>;
   deleteIds(ids: readonly string[], options: CallOptions): Promise<DeleteCounts>;
   deleteWhere(filter: BoundFilter, options: CallOptions): Promise<DeleteCounts>;
   /** Waits until what was deleted before has left the medium, or says that it has not yet. */
@@ -104,6 +112,10 @@ export interface StoreBackend {
   createPartition(key: string, options: CallOptions): Promise<BackendPartition>;
   getPartition(key: string, options: CallOptions): Promise<BackendPartition | undefined>;
   listPartitions(options: CallOptions): Promise<readonly PartitionInfo[]>;
-  deletePartition(key: string, erase: boolean, options: CallOptions): Promise<{ readonly deleted: boolean; readonly erasure?: Erasure }>;
+  deletePartition(
+    key: string,
+    erase: boolean,
+    options: CallOptions,
+  ): Promise<{ readonly deleted: boolean; readonly erasure?: Erasure }>;
   close(): Promise<void>;
 }

@@ -59,7 +59,8 @@ function toSlice(
   for (let index = range.start; index < range.end; index += 1) {
     const record: unknown = records[index];
     const where = `record ${index}`;
-    if (!isRecordInput(record)) throw new HoldfastError("INVALID_ARGUMENT", `${where} is not an object with an id and a vector.`);
+    if (!isRecordInput(record))
+      throw new HoldfastError("INVALID_ARGUMENT", `${where} is not an object with an id and a vector.`);
     assertId(record.id, `id of ${where}`);
     if (seen.has(record.id)) throw duplicate(record.id, index);
     seen.add(record.id);

@@ -111,7 +111,7 @@ export class PartitionHandle<S extends PropertySchema> implements Partition<S> {
 
   async queryMany(request: QueryManyRequest<S>): Promise<readonly QueryAnswer[]> {
     assertRequest(request);
-    const query = toQuery(request as QueryManyRequest, this.#form.dimensions, this.#form.filterSchema);
+    const query = toQuery(request as unknown as QueryManyRequest, this.#form.dimensions, this.#form.filterSchema);
     if (query.count === 0) {
       this.#backend.assertLive();
       return [];
@@ -125,7 +125,11 @@ export class PartitionHandle<S extends PropertySchema> implements Partition<S> {
     }));
   }
 
-  async score(vector: VectorInput, ids: readonly string[], options: CallOptions = {}): Promise<readonly (number | undefined)[]> {
+  async score(
+    vector: VectorInput,
+    ids: readonly string[],
+    options: CallOptions = {},
+  ): Promise<readonly (number | undefined)[]> {
     assertIds(ids);
     return this.#backend.score(toVectors([vector], this.#form.dimensions, "query vector"), ids, options);
   }
@@ -155,7 +159,7 @@ export class PartitionHandle<S extends PropertySchema> implements Partition<S> {
   }
 
   #bind(where: Where<S> | undefined): BoundFilter | undefined {
-    return bindWhere(where as Where | undefined, this.#form.filterSchema);
+    return where === undefined ? undefined : bindWhere(where as Where, this.#form.filterSchema);
   }
 
   #toStored(record: BackendRecord, schema: PropertySchema): StoredRecord {

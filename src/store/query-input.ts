@@ -16,7 +16,7 @@ export function toQuery(request: QueryManyRequest, dimensions: number, schema: F
     vectors: toVectors(request.vectors, dimensions, "query vector"),
     count: request.vectors.length,
     limit: toLimit(request.limit),
-    filter: bindWhere(request.where, schema),
+    filter: request.where === undefined ? undefined : bindWhere(request.where, schema),
     minCosineSimilarity: toThreshold(request.minCosineSimilarity),
     includeVectors: request.includeVectors === true,
     exact: request.exact === true,
@@ -35,7 +35,9 @@ export function toVectors(vectors: readonly VectorInput[], dimensions: number, w
 export function toLimit(limit: unknown): number {
   const value = limit ?? DEFAULT_LIMIT;
   if (Number.isInteger(value) && Number(value) >= 0 && Number(value) <= LIMITS.queryLimitMax) return Number(value);
-  throw new HoldfastError("INVALID_ARGUMENT", `limit is a whole number from 0 to ${LIMITS.queryLimitMax}.`, { details: { queryLimitMax: LIMITS.queryLimitMax } });
+  throw new HoldfastError("INVALID_ARGUMENT", `limit is a whole number from 0 to ${LIMITS.queryLimitMax}.`, {
+    details: { queryLimitMax: LIMITS.queryLimitMax },
+  });
 }
 
 /** Every similarity is at least −1, so that −1 admits all. */

@@ -52,7 +52,10 @@ export class EmbeddedBackend implements StoreBackend {
   static async open(open: OpenDatabase, input: OpenStoreInput): Promise<EmbeddedBackend> {
     try {
       const found = open.database.lookup(readStoreRow, input.name);
-      const store = found !== undefined && declaresAll(found, input) ? found : await open.database.write(openStoreRow, input, { sizeBytes: SMALL_WRITE_BYTES });
+      const store =
+        found !== undefined && declaresAll(found, input)
+          ? found
+          : await open.database.write(openStoreRow, input, { sizeBytes: SMALL_WRITE_BYTES });
       return new EmbeddedBackend(open, store);
     } catch (error) {
       await open.release();
@@ -61,14 +64,17 @@ export class EmbeddedBackend implements StoreBackend {
   }
 
   assertOpen(): void {
-    if (this.#closed) throw new HoldfastError("CLOSED", "The store was closed; open it again.", { outcome: "not-applied" });
+    if (this.#closed)
+      throw new HoldfastError("CLOSED", "The store was closed; open it again.", { outcome: "not-applied" });
     this.#database.assertOpen();
   }
 
   async createPartition(key: string, options: CallOptions): Promise<BackendPartition> {
     this.assertOpen();
     const input = { store: this.#store.store, key };
-    return this.#toPartition(await this.#database.write(createPartitionRow, input, { ...options, sizeBytes: SMALL_WRITE_BYTES }));
+    return this.#toPartition(
+      await this.#database.write(createPartitionRow, input, { ...options, sizeBytes: SMALL_WRITE_BYTES }),
+    );
   }
 
   async getPartition(key: string): Promise<BackendPartition | undefined> {
@@ -89,8 +95,12 @@ export class EmbeddedBackend implements StoreBackend {
   ): Promise<{ readonly deleted: boolean; readonly erasure?: Erasure }> {
     this.assertOpen();
     const input = { store: this.#store.store, key };
-    const tombstone = await this.#database.write(deletePartitionRow, input, { ...options, sizeBytes: SMALL_WRITE_BYTES });
-    if (erase) return { deleted: tombstone !== undefined, erasure: await eraseLife(this.#database, tombstone, options) };
+    const tombstone = await this.#database.write(deletePartitionRow, input, {
+      ...options,
+      sizeBytes: SMALL_WRITE_BYTES,
+    });
+    if (erase)
+      return { deleted: tombstone !== undefined, erasure: await eraseLife(this.#database, tombstone, options) };
     this.#reclaimer.wake();
     return { deleted: tombstone !== undefined };
   }
@@ -102,10 +112,15 @@ export class EmbeddedBackend implements StoreBackend {
   }
 
   #toPartition(life: Life): BackendPartition {
-    return new EmbeddedPartition(this.#database, life, this.dimensions, Object.keys(this.properties), () => this.assertOpen());
+    return new EmbeddedPartition(this.#database, life, this.dimensions, Object.keys(this.properties), () =>
+      this.assertOpen(),
+    );
   }
 }
 
 function declaresAll(store: StoreRow, input: OpenStoreInput): boolean {
-  return store.dimensions === input.dimensions && Object.entries(input.properties).every(([key, kind]) => store.properties[key] === kind);
+  return (
+    store.dimensions === input.dimensions &&
+    Object.entries(input.properties).every(([key, kind]) => store.properties[key] === kind)
+  );
 }

@@ -1,7 +1,10 @@
 import type { Capabilities } from "../../contract/capabilities.ts";
 
 /** What the embedded store does; a store in memory differs in what needs a medium. */
-export function embeddedCapabilities(medium: { readonly inMemory: boolean; readonly exclusive: boolean }): Capabilities {
+export function embeddedCapabilities(medium: {
+  readonly inMemory: boolean;
+  readonly exclusive: boolean;
+}): Capabilities {
   return {
     backend: medium.inMemory ? "embedded (memory)" : "embedded",
     colocated: "sqlite",

@@ -39,7 +39,11 @@ export function needsBigints(schema: PropertySchema): boolean {
  * later has no value in older rows and leaves their checksums as they are. −0 is written as 0, which
  * is what SQLite keeps of it.
  */
-export function checksumOf(partition: number, id: string, content: { readonly schema: PropertySchema; readonly values: BoundProperties; readonly vector: Uint8Array }): number {
+export function checksumOf(
+  partition: number,
+  id: string,
+  content: { readonly schema: PropertySchema; readonly values: BoundProperties; readonly vector: Uint8Array },
+): number {
   let text = `${partition};${id.length}:${id}`;
   let index = 0;
   for (const key in content.schema) {

@@ -1,9 +1,9 @@
 import type { PropertySchema } from "../../contract/properties.ts";
-import { readOperation, writeOperation } from "../../database/operation.ts";
+import type { WriteUnit } from "../../database/operation.ts";
+import { type ReadOperation, readOperation, type WriteOperation, writeOperation } from "../../database/operation.ts";
 import { createLife, endLife, findLife, type Life, requireLife } from "../../registry/lives.ts";
 import { extendStore, findStore, insertStore, type StoreRow, undeclaredKeys } from "../../registry/stores.ts";
 import type { Tombstone } from "../../registry/tombstones.ts";
-import type { WriteUnit } from "../../database/operation.ts";
 import { addColumns, createTables } from "./tables.ts";
 
 export interface OpenStoreInput {
@@ -13,7 +13,10 @@ export interface OpenStoreInput {
 }
 
 /** Makes the store, or opens it and declares the keys that it lacks; racing openers agree (P1, P12). */
-export const openStoreRow = writeOperation("embedded.open-store", (unit, input: OpenStoreInput): StoreRow => ensureStore(unit, input));
+export const openStoreRow: WriteOperation<OpenStoreInput, StoreRow> = writeOperation(
+  "embedded.open-store",
+  (unit, input) => ensureStore(unit, input),
+);
 
 /** The same inside a unit of the caller's. */
 export function ensureStore(unit: WriteUnit, input: OpenStoreInput): StoreRow {
@@ -30,28 +33,39 @@ export function ensureStore(unit: WriteUnit, input: OpenStoreInput): StoreRow {
 }
 
 /** The store as it stands, so that opening one that needs no change writes nothing. */
-export const readStoreRow = readOperation("embedded.read-store", (view, name: string): StoreRow | undefined => findStore(view.connection, name));
+export const readStoreRow: ReadOperation<string, StoreRow | undefined> = readOperation(
+  "embedded.read-store",
+  (view, name) => findStore(view.connection, name),
+);
 
 export interface PartitionInput {
   readonly store: number;
   readonly key: string;
 }
 
-export const createPartitionRow = writeOperation("embedded.create-partition", (unit, { store, key }: PartitionInput): Life =>
-  createLife(unit.connection, store, key, unit.nowMicros),
+export const createPartitionRow: WriteOperation<PartitionInput, Life> = writeOperation(
+  "embedded.create-partition",
+  (unit, { store, key }) => createLife(unit.connection, store, key, unit.nowMicros),
 );
 
-export const findPartitionRow = readOperation("embedded.find-partition", (view, { store, key }: PartitionInput): Life | undefined =>
-  findLife(view.connection, store, key),
+export const findPartitionRow: ReadOperation<PartitionInput, Life | undefined> = readOperation(
+  "embedded.find-partition",
+  (view, { store, key }) => findLife(view.connection, store, key),
 );
 
 /** Answers what is left to reclaim, or `undefined` when there was no such partition (P7). */
-export const deletePartitionRow = writeOperation("embedded.delete-partition", (unit, { store, key }: PartitionInput): Tombstone | undefined => {
-  const partition = endLife(unit.connection, store, key, unit.nowMicros);
-  return partition === undefined ? undefined : { store, partition };
-});
+export const deletePartitionRow: WriteOperation<PartitionInput, Tombstone | undefined> = writeOperation(
+  "embedded.delete-partition",
+  (unit, { store, key }) => {
+    const partition = endLife(unit.connection, store, key, unit.nowMicros);
+    return partition === undefined ? undefined : { store, partition };
+  },
+);
 
-export const assertLife = readOperation("embedded.assert-life", (view, life: Life): number => requireLife(view.connection, life).position);
+export const assertLife: ReadOperation<Life, number> = readOperation(
+  "embedded.assert-life",
+  (view, life) => requireLife(view.connection, life).position,
+);
 
 export interface PartitionRow {
   readonly key: string;
@@ -60,12 +74,17 @@ export interface PartitionRow {
   readonly position: number;
 }
 
-export const listPartitionRows = readOperation("embedded.list-partitions", (view, store: number): readonly PartitionRow[] => {
-  const rows = view.connection.prepare("SELECT key, incarnation, records, position FROM partitions WHERE store = ? ORDER BY key").all(store);
-  return rows.map(({ key, incarnation, records, position }) => ({
-    key: String(key),
-    incarnation: String(incarnation),
-    records: Number(records),
-    position: Number(position),
-  }));
-});
+export const listPartitionRows: ReadOperation<number, readonly PartitionRow[]> = readOperation(
+  "embedded.list-partitions",
+  (view, store) => {
+    const rows = view.connection
+      .prepare("SELECT key, incarnation, records, position FROM partitions WHERE store = ? ORDER BY key")
+      .all(store);
+    return rows.map(({ key, incarnation, records, position }) => ({
+      key: String(key),
+      incarnation: String(incarnation),
+      records: Number(records),
+      position: Number(position),
+    }));
+  },
+);

@@ -8,9 +8,9 @@ import {
   openStoreRow,
   readStoreRow,
 } from "./lifecycle.ts";
+import { queryRecords, scoreRecords } from "./queries.ts";
 import { countRecords, getRecords, scanRecords } from "./reads.ts";
 import { reclaimLife, reclaimStep } from "./reclaim.ts";
-import { queryRecords, scoreRecords } from "./search.ts";
 import { deleteRecords, patchRecord, upsertRecords } from "./writes.ts";
 
 /** Every operation of the embedded store, for the plan of a folder's threads. */

@@ -31,7 +31,11 @@ export class PartitionCache {
   }
 
   /** Shows `visit` every block of the partition as of the view's transaction. */
-  forEachBlock(view: ReadView, scan: { readonly life: Life; readonly store: StoreRow; readonly state: LifeState }, visit: (block: Block) => void): BlockScan {
+  forEachBlock(
+    view: ReadView,
+    scan: { readonly life: Life; readonly store: StoreRow; readonly state: LifeState },
+    visit: (block: Block) => void,
+  ): BlockScan {
     const { life, store, state } = scan;
     const bytes = state.records * (store.dimensions * 4 + RECORD_OVERHEAD_BYTES);
     if (state.records < RESIDENT_RECORDS_MIN || bytes > this.#budgetBytes) {
@@ -57,7 +61,10 @@ export class PartitionCache {
     let resident = this.#resident.get(life.incarnation);
     this.#resident.delete(life.incarnation);
     try {
-      const usable = resident !== undefined && Object.keys(resident.shape.schema).length === keys && resident.follow(view, life, store, state);
+      const usable =
+        resident !== undefined &&
+        Object.keys(resident.shape.schema).length === keys &&
+        resident.follow(view, life, store, state);
       if (!usable || resident === undefined || resident.isSparse) {
         resident?.release();
         this.#makeRoom(state.records * (store.dimensions * 4 + RECORD_OVERHEAD_BYTES));
@@ -90,7 +97,11 @@ export class PartitionCache {
     this.#resident.delete(incarnation);
   }
 
-  #stream(view: ReadView, scan: { readonly life: Life; readonly store: StoreRow; readonly state: LifeState }, visit: (block: Block) => void): BlockScan {
+  #stream(
+    view: ReadView,
+    scan: { readonly life: Life; readonly store: StoreRow; readonly state: LifeState },
+    visit: (block: Block) => void,
+  ): BlockScan {
     const { life, store, state } = scan;
     const shape = { dimensions: store.dimensions, schema: store.properties };
     let block: Block | undefined;

@@ -2,8 +2,8 @@ import type { BoundValue } from "../../contract/property-values.ts";
 import type { CallOptions, Erasure, WriteReceipt } from "../../contract/store.ts";
 import type { Database } from "../../database/database.ts";
 import type { OutgoingPart } from "../../database/engine.ts";
-import { yieldToEventLoop } from "../../io/clock.ts";
 import type { BoundFilter } from "../../filter/index.ts";
+import { yieldToEventLoop } from "../../io/clock.ts";
 import type { Life } from "../../registry/lives.ts";
 import type {
   Answered,
@@ -18,10 +18,10 @@ import type {
   UpsertCounts,
 } from "../../store/backend.ts";
 import { assertLife } from "./lifecycle.ts";
+import { queryRecords, scoreRecords } from "./queries.ts";
 import { countRecords, getRecords, scanRecords } from "./reads.ts";
-import type { RecordPart } from "./records.ts";
 import { eraseLog } from "./reclaimer.ts";
-import { queryRecords, scoreRecords } from "./search.ts";
+import type { RecordPart } from "./records.ts";
 import { deleteRecords, patchRecord, upsertRecords } from "./writes.ts";
 
 /** Ids looked up on the calling thread: about a millisecond of reads by key. More go to the reader thread. */
@@ -64,10 +64,18 @@ export class EmbeddedPartition implements BackendPartition {
   async upsert(batch: RecordBatch, options: CallOptions): Promise<UpsertCounts> {
     this.#assertOpen();
     const input = { life: this.#life, dimensions: this.#dimensions, keys: this.#keys };
-    return this.#database.write(upsertRecords, input, { ...options, sizeBytes: batch.sizeBytes, parts: recordParts(batch) });
+    return this.#database.write(upsertRecords, input, {
+      ...options,
+      sizeBytes: batch.sizeBytes,
+      parts: recordParts(batch),
+    });
   }
 
-  async patch(id: string, changes: ReadonlyMap<string, BoundValue | null>, options: CallOptions): Promise<WriteReceipt | undefined> {
+  async patch(
+    id: string,
+    changes: ReadonlyMap<string, BoundValue | null>,
+    options: CallOptions,
+  ): Promise<WriteReceipt | undefined> {
     this.#assertOpen();
     const call = { ...options, sizeBytes: SMALL_WRITE_BYTES };
     const position = await this.#database.write(patchRecord, { life: this.#life, id, changes }, call);
@@ -82,19 +90,25 @@ export class EmbeddedPartition implements BackendPartition {
     this.#assertOpen();
     const input = { life: this.#life, ids, includeVectors };
     const small = ids.length <= LOOKUP_IDS_MAX;
-    const found = small ? this.#database.lookup(getRecords, input) : await this.#database.read(getRecords, input, options);
+    const found = small
+      ? this.#database.lookup(getRecords, input)
+      : await this.#database.read(getRecords, input, options);
     return { schema: found.schema, answer: found.records };
   }
 
   async deleteIds(ids: readonly string[], options: CallOptions): Promise<DeleteCounts> {
     this.#assertOpen();
     const call = { ...options, sizeBytes: ids.length * ID_BYTES, parts: idParts(ids) };
-    return this.#database.write(deleteRecords, { life: this.#life }, call);
+    return this.#database.write(deleteRecords, { life: this.#life, filter: undefined }, call);
   }
 
   async deleteWhere(filter: BoundFilter, options: CallOptions): Promise<DeleteCounts> {
     this.#assertOpen();
-    return this.#database.write(deleteRecords, { life: this.#life, filter }, { ...options, sizeBytes: SMALL_WRITE_BYTES });
+    return this.#database.write(
+      deleteRecords,
+      { life: this.#life, filter },
+      { ...options, sizeBytes: SMALL_WRITE_BYTES },
+    );
   }
 
   async erase(_options: CallOptions): Promise<Erasure> {
@@ -118,7 +132,11 @@ export class EmbeddedPartition implements BackendPartition {
     return this.#database.read(queryRecords, { life: this.#life, query }, options);
   }
 
-  async score(vector: Float32Array, ids: readonly string[], options: CallOptions): Promise<readonly (number | undefined)[]> {
+  async score(
+    vector: Float32Array,
+    ids: readonly string[],
+    options: CallOptions,
+  ): Promise<readonly (number | undefined)[]> {
     this.#assertOpen();
     return this.#database.read(scoreRecords, { life: this.#life, vector, ids }, options);
   }

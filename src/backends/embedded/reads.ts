@@ -1,8 +1,8 @@
 import type { BoundProperties, PropertySchema } from "../../contract/properties.ts";
-import { type ReadView, readOperation } from "../../database/operation.ts";
+import { type ReadOperation, type ReadView, readOperation } from "../../database/operation.ts";
 import { type BoundFilter, compileSqlite } from "../../filter/index.ts";
 import { type Life, requireLife } from "../../registry/lives.ts";
-import { needsBigints, readRow, toFloat32, type RecordRow } from "./codec.ts";
+import { needsBigints, type RecordRow, readRow, toFloat32 } from "./codec.ts";
 import { damaged, requireStore } from "./records.ts";
 import { columnTarget, recordSql } from "./tables.ts";
 
@@ -26,18 +26,24 @@ export interface GetInput {
 }
 
 /** In input order; a damaged row is never answered, nor taken for a missing one (E11). */
-export const getRecords = readOperation("embedded.get", (view, input: GetInput): FoundRecords<FoundRecord | undefined> => {
-  requireLife(view.connection, input.life);
-  const { schema, find } = rowsById(view, input.life);
-  const records = input.ids.map((id) => {
-    const row = find(id);
-    return row && { id, values: row.values, vector: input.includeVectors ? toFloat32(row.vector) : undefined };
-  });
-  return { schema, records };
-});
+export const getRecords: ReadOperation<GetInput, FoundRecords<FoundRecord | undefined>> = readOperation(
+  "embedded.get",
+  (view, input) => {
+    requireLife(view.connection, input.life);
+    const { schema, find } = rowsById(view, input.life);
+    const records = input.ids.map((id) => {
+      const row = find(id);
+      return row && { id, values: row.values, vector: input.includeVectors ? toFloat32(row.vector) : undefined };
+    });
+    return { schema, records };
+  },
+);
 
 /** Finds whole rows by id; raises DAMAGED for one whose checksum does not hold. */
-export function rowsById(view: ReadView, life: Life): { readonly schema: PropertySchema; find(id: string): RecordRow | undefined } {
+export function rowsById(
+  view: ReadView,
+  life: Life,
+): { readonly schema: PropertySchema; find(id: string): RecordRow | undefined } {
   const store = requireStore(view.connection, life);
   const schema = store.properties;
   const select = view.connection.prepare(recordSql(store.store, schema).byId, { bigints: needsBigints(schema) });
@@ -58,14 +64,17 @@ export interface CountInput {
   readonly filter: BoundFilter | undefined;
 }
 
-export const countRecords = readOperation("embedded.count", (view, { life, filter }: CountInput): number => {
-  const state = requireLife(view.connection, life);
-  if (filter === undefined) return state.records;
-  const store = requireStore(view.connection, life);
-  const { sql, parameters } = compileSqlite(filter, columnTarget);
-  const text = recordSql(store.store, store.properties).countWhere(sql);
-  return Number(view.connection.prepare(text).get(life.partition, ...parameters)?.count);
-});
+export const countRecords: ReadOperation<CountInput, number> = readOperation(
+  "embedded.count",
+  (view, { life, filter }) => {
+    const state = requireLife(view.connection, life);
+    if (filter === undefined) return state.records;
+    const store = requireStore(view.connection, life);
+    const { sql, parameters } = compileSqlite(filter, columnTarget);
+    const text = recordSql(store.store, store.properties).countWhere(sql);
+    return Number(view.connection.prepare(text).get(life.partition, ...parameters)?.count);
+  },
+);
 
 export interface ScanInput {
   readonly life: Life;
@@ -83,7 +92,7 @@ export interface ScanOutput extends FoundRecords<FoundRecord> {
 }
 
 /** One page by id; a page is one transaction, never one long cursor. */
-export const scanRecords = readOperation("embedded.scan", (view, input: ScanInput): ScanOutput => {
+export const scanRecords: ReadOperation<ScanInput, ScanOutput> = readOperation("embedded.scan", (view, input) => {
   const { life, filter, after, limit, includeVectors } = input;
   requireLife(view.connection, life);
   const store = requireStore(view.connection, life);
@@ -95,8 +104,17 @@ export const scanRecords = readOperation("embedded.scan", (view, input: ScanInpu
   for (const row of rows) {
     const record = readRow(row, life.partition, schema);
     if (record === undefined) continue;
-    records.push({ id: record.id, values: record.values, vector: includeVectors ? toFloat32(record.vector) : undefined });
+    records.push({
+      id: record.id,
+      values: record.values,
+      vector: includeVectors ? toFloat32(record.vector) : undefined,
+    });
   }
   const last = rows.at(-1);
-  return { schema, records, damaged: rows.length - records.length, next: rows.length < limit ? undefined : String(last?.id) };
+  return {
+    schema,
+    records,
+    damaged: rows.length - records.length,
+    next: rows.length < limit ? undefined : String(last?.id),
+  };
 });

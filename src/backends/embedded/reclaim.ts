@@ -1,4 +1,4 @@
-import { writeOperation, type WriteUnit } from "../../database/operation.ts";
+import { type WriteOperation, type WriteUnit, writeOperation } from "../../database/operation.ts";
 import { dropTombstone, hasTombstone, oldestTombstone, type Tombstone } from "../../registry/tombstones.ts";
 
 /** Rows that one step reclaims: a commit of a few milliseconds, so that other writers go between. */
@@ -17,7 +17,9 @@ export function reclaimSome(unit: WriteUnit, rows: number): boolean {
 
 function reclaimRows(unit: WriteUnit, { store, partition }: Tombstone, limit: number): number {
   const { connection } = unit;
-  const doomed = connection.prepare(`SELECT row FROM records_${store} WHERE partition = ? ORDER BY row LIMIT ?`).all(partition, limit);
+  const doomed = connection
+    .prepare(`SELECT row FROM records_${store} WHERE partition = ? ORDER BY row LIMIT ?`)
+    .all(partition, limit);
   const deleteRecord = connection.prepare(`DELETE FROM records_${store} WHERE row = ?`);
   const deleteVector = connection.prepare(`DELETE FROM vectors_${store} WHERE row = ?`);
   for (const { row } of doomed) {
@@ -31,15 +33,18 @@ function reclaimRows(unit: WriteUnit, { store, partition }: Tombstone, limit: nu
 }
 
 /** One bounded step of background reclaiming; answers whether more remains. */
-export const reclaimStep = writeOperation("embedded.reclaim", (unit, _input: null): boolean => {
+export const reclaimStep: WriteOperation<null, boolean> = writeOperation("embedded.reclaim", (unit, _input) => {
   unit.connection.exec("PRAGMA incremental_vacuum(64)");
   return reclaimSome(unit, ROWS_PER_STEP);
 });
 
 /** The same for one ended life alone: whoever erases waits for nobody else's rows. Answers whether rows remain. */
-export const reclaimLife = writeOperation("embedded.reclaim-life", (unit, tombstone: Tombstone): boolean => {
-  if (!hasTombstone(unit.connection, tombstone.partition)) return false;
-  if (reclaimRows(unit, tombstone, ROWS_PER_STEP) >= ROWS_PER_STEP) return true;
-  dropTombstone(unit.connection, tombstone.partition);
-  return false;
-});
+export const reclaimLife: WriteOperation<Tombstone, boolean> = writeOperation(
+  "embedded.reclaim-life",
+  (unit, tombstone) => {
+    if (!hasTombstone(unit.connection, tombstone.partition)) return false;
+    if (reclaimRows(unit, tombstone, ROWS_PER_STEP) >= ROWS_PER_STEP) return true;
+    dropTombstone(unit.connection, tombstone.partition);
+    return false;
+  },
+);

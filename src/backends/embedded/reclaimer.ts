@@ -36,14 +36,20 @@ export class Reclaimer {
   }
 
   async #run(): Promise<void> {
-    while (!this.#stopped && (await this.#database.write(reclaimStep, null, { sizeBytes: STEP_BYTES }))) await yieldToEventLoop();
+    while (!this.#stopped && (await this.#database.write(reclaimStep, null, { sizeBytes: STEP_BYTES })))
+      await yieldToEventLoop();
   }
 }
 
 /** Reclaims one ended life and empties the log; returns when nothing is left of it in the files, or `pending` (G1, E14). */
-export async function eraseLife(database: Database, tombstone: Tombstone | undefined, options: CallOptions): Promise<Erasure> {
+export async function eraseLife(
+  database: Database,
+  tombstone: Tombstone | undefined,
+  options: CallOptions,
+): Promise<Erasure> {
   if (tombstone !== undefined) {
-    while (await database.write(reclaimLife, tombstone, { ...options, sizeBytes: STEP_BYTES })) await yieldToEventLoop();
+    while (await database.write(reclaimLife, tombstone, { ...options, sizeBytes: STEP_BYTES }))
+      await yieldToEventLoop();
   }
   return eraseLog(database);
 }

@@ -7,8 +7,8 @@ import { type BoundFilter, compileSqlite } from "../../filter/index.ts";
 import { advanceLife, type Life, type LifeState, requireLife } from "../../registry/lives.ts";
 import { type StoreRow, storeById } from "../../registry/stores.ts";
 import { checksumOf, readRow, toSql } from "./codec.ts";
-import { columnTarget, recordSql } from "./tables.ts";
 import { trimRemovals } from "./removals.ts";
+import { columnTarget, recordSql } from "./tables.ts";
 
 /** Records of one message: ids, vectors one behind the other, and the properties in the order of `keys`. */
 export interface RecordPart {
@@ -50,7 +50,11 @@ export class PartitionWriter {
   /** Writes a record anew; an older version under its id goes (V11). Answers whether there was one. */
   put(record: NewRecord): boolean {
     const { schema } = this;
-    const checksum = checksumOf(this.#life.partition, record.id, { schema, values: record.values, vector: record.vector });
+    const checksum = checksumOf(this.#life.partition, record.id, {
+      schema,
+      values: record.values,
+      vector: record.vector,
+    });
     let row = this.#insert(record, checksum);
     const replaced = row === undefined;
     if (replaced) {
@@ -112,7 +116,12 @@ export class PartitionWriter {
 
   #insert(record: NewRecord, checksum: number): number | undefined {
     const { insert } = this.#statements;
-    const { changes, lastInsertRowid } = insert.run(this.#life.partition, record.id, checksum, ...this.#columns(record.values));
+    const { changes, lastInsertRowid } = insert.run(
+      this.#life.partition,
+      record.id,
+      checksum,
+      ...this.#columns(record.values),
+    );
     return changes === 0 ? undefined : lastInsertRowid;
   }
 
@@ -164,7 +173,9 @@ function statementsOf(connection: Connection, store: StoreRow): Statements {
 export function requireStore(connection: Connection, life: Life): StoreRow {
   const store = storeById(connection, life.store);
   if (store !== undefined) return store;
-  throw new HoldfastError("STORAGE_MISSING", "The store of this partition is not in the database.", { details: { key: life.key } });
+  throw new HoldfastError("STORAGE_MISSING", "The store of this partition is not in the database.", {
+    details: { key: life.key },
+  });
 }
 
 export function damaged(id: string): HoldfastError {

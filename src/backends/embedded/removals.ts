@@ -9,7 +9,9 @@ const TRIM_SURPLUS = 64;
 /** Drops the oldest removals, about as many as were added, and notes for whom the list is now too short. */
 export function trimRemovals(connection: Connection, store: number, added: number): void {
   const bounds = connection
-    .prepare(`SELECT (SELECT min(sequence) FROM removals_${store}) AS first, (SELECT max(sequence) FROM removals_${store}) AS last`)
+    .prepare(
+      `SELECT (SELECT min(sequence) FROM removals_${store}) AS first, (SELECT max(sequence) FROM removals_${store}) AS last`,
+    )
     .get();
   const first = Number(bounds?.first ?? 0);
   const surplus = Number(bounds?.last ?? 0) - REMOVALS_KEPT - first + 1;

@@ -78,7 +78,9 @@ export class ResidentPartition {
   }
 
   #blockOf(row: number): Block | undefined {
-    return this.#blocks.findLast((block) => (block.rows[0] ?? Number.POSITIVE_INFINITY) <= row);
+    let found: Block | undefined;
+    for (const block of this.#blocks) if ((block.rows[0] ?? Number.POSITIVE_INFINITY) <= row) found = block;
+    return found;
   }
 
   #applyRows(view: ReadView, life: Life, store: StoreRow): void {
@@ -96,7 +98,11 @@ export class ResidentPartition {
     const last = this.#blocks.at(-1);
     if (last !== undefined && !last.isFull) return last;
     last?.seal();
-    const block = new Block(this.#pool, this.#blocks.length === 0 && fitsSmall(this.shape) ? "small" : "large", this.shape);
+    const block = new Block(
+      this.#pool,
+      this.#blocks.length === 0 && fitsSmall(this.shape) ? "small" : "large",
+      this.shape,
+    );
     this.#blocks.push(block);
     return block;
   }
@@ -108,6 +114,8 @@ function fitsSmall(shape: BlockShape): boolean {
 
 /** What a partition that is loaded now has behind it: removals up to here are in what it reads. */
 function lastRemoval(view: ReadView, life: Life, store: StoreRow, state: LifeState): number {
-  const select = view.connection.prepare(`SELECT max(sequence) AS last FROM removals_${store.store} WHERE partition = ?`);
+  const select = view.connection.prepare(
+    `SELECT max(sequence) AS last FROM removals_${store.store} WHERE partition = ?`,
+  );
   return Math.max(Number(select.get(life.partition)?.last ?? 0), state.removalsFloor);
 }

@@ -1,19 +1,181 @@
-import type { Operation } from "../../database/operation.ts";
-import { type ReadView, readOperation } from "../../database/operation.ts";
-import { type BoundFilter, evaluateColumns } from "../../filter/index.ts";
+import { compareUtf8 } from "../../contract/text.ts";
+import type { EngineSettings, ReadView } from "../../database/operation.ts";
+import { type BoundFilter, prepareColumnFilter } from "../../filter/index.ts";
 import { type Life, requireLife } from "../../registry/lives.ts";
-import type { StoreRow } from "../../registry/stores.ts";
-import type { Answered, BackendAnswer, BackendMatch, BackendQuery } from "../../store/backend.ts";
 import type { Block } from "./block.ts";
-import { needsBigints, readRow, toFloat32 } from "./codec.ts";
+import { CHUNK_BYTES } from "./kernel/chunk-pool.ts";
+import { type PreparedQuery, prepareQuery, scoreRows, scoreSlots } from "./kernel/kernel.ts";
+import { TopK } from "./kernel/top-k.ts";
 import { partitionCache } from "./partition-cache.ts";
-import { rowsById } from "./reads.ts";
 import { requireStore } from "./records.ts";
-import { recordSql } from "./tables.ts";
+
+/** Up to this share of a block's rows, scoring the admitted ones alone is faster than scoring all. */
+const SLOTS_SHARE_MAX = 1 / 3;
+
+/** Blocks of a streamed partition whose ids are held before those without a hit are let go. */
+const VISITED_BLOCKS_MAX = 32;
+
+export interface BlockSearch {
+  /** Shape [count × dimensions]. */
+  readonly vectors: Float32Array;
+  readonly count: number;
+  readonly limit: number;
+  readonly minCosineSimilarity: number;
+  /** Over the store's declared properties. */
+  readonly filter?: BoundFilter | undefined;
+  /** Admits these ids alone. */
+  readonly allowed?: ReadonlySet<string>;
+}
 
 /** A row that a search found, before its record is fetched. */
 export interface Hit {
   readonly row: number;
   readonly id: string;
   readonly cosineSimilarity: number;
+}
+
+export interface SearchAnswer {
+  readonly hits: readonly Hit[];
+  readonly damaged: number;
+}
+
+/**
+ * The exact nearest admitted rows of each query vector: every row is scored or refused by the filter,
+ * none is guessed (Q6, Q7). One pass over the partition serves all vectors.
+ */
+export function searchPartition(view: ReadView, life: Life, search: BlockSearch): readonly SearchAnswer[] {
+  const state = requireLife(view.connection, life);
+  const store = requireStore(view.connection, life);
+  const scratch = view.resource(createScratch);
+  const visited = new VisitedBlocks();
+  const queries = queriesOf(search, store.dimensions).map((query) => ({
+    query,
+    best: new TopK(
+      search.limit,
+      (a, slotA, b, slotB) => compareUtf8(visited.id(a, slotA), visited.id(b, slotB)),
+      search.minCosineSimilarity,
+    ),
+  }));
+  const { damaged } = view.resource(partitionCache).forEachBlock(view, { life, store, state }, (block) => {
+    const admitted = admittedRows(block, search, scratch);
+    if (admitted.count === 0) return;
+    const index = visited.add(block, queries);
+    for (const { query, best } of queries) scoreBlock(block, index, { query, best }, { admitted, scratch });
+  });
+  return queries.map(({ best }) => ({
+    hits: best
+      .sorted()
+      .map(({ score, block, slot }) => ({
+        row: visited.row(block, slot),
+        id: visited.id(block, slot),
+        cosineSimilarity: score,
+      })),
+    damaged,
+  }));
+}
+
+interface RankedQuery {
+  readonly query: PreparedQuery;
+  readonly best: TopK;
+}
+
+interface Admitted {
+  readonly count: number;
+  /** Absent when every row of the block is admitted. */
+  readonly mask: Uint8Array | undefined;
+  /** Slots of the admitted rows, where they are few. */
+  readonly slots: Uint32Array | undefined;
+}
+
+function scoreBlock(
+  block: Block,
+  index: number,
+  { query, best }: RankedQuery,
+  { admitted, scratch }: { readonly admitted: Admitted; readonly scratch: Scratch },
+): void {
+  const { mask, slots } = admitted;
+  const rows = { block: index, dots: scratch.dots, norms: block.norms, queryNorm: query.norm };
+  if (slots !== undefined) {
+    scoreSlots(block.chunk, slots, query, scratch.dots);
+    best.offerAll({ ...rows, count: slots.length, slots });
+    return;
+  }
+  scoreRows(block.chunk, block.count, query, scratch.dots);
+  best.offerAll({ ...rows, count: block.count, ...(mask && { alive: mask }) });
+}
+
+/** The filter acts here, on the columns of the block, before anything is scored (Q6, D4). */
+function admittedRows(block: Block, { filter, allowed }: BlockSearch, scratch: Scratch): Admitted {
+  const { count } = block;
+  const { mask, slots } = scratch;
+  if (filter === undefined && allowed === undefined && block.live === count)
+    return { count, mask: undefined, slots: undefined };
+  if (filter === undefined) mask.fill(1, 0, count);
+  else prepareColumnFilter(filter, block.columns).fill(0, count, mask);
+  let admitted = 0;
+  for (let slot = 0; slot < count; slot += 1) {
+    if (mask[slot] === 0) continue;
+    if (block.alive[slot] === 0 || (allowed !== undefined && !allowed.has(block.ids[slot] ?? ""))) {
+      mask[slot] = 0;
+      continue;
+    }
+    slots[admitted] = slot;
+    admitted += 1;
+  }
+  return {
+    count: admitted,
+    mask,
+    slots: admitted <= count * SLOTS_SHARE_MAX ? slots.subarray(0, admitted) : undefined,
+  };
+}
+
+function queriesOf({ vectors, count }: BlockSearch, dimensions: number): readonly PreparedQuery[] {
+  return Array.from({ length: count }, (_, index) =>
+    prepareQuery(vectors.subarray(index * dimensions, (index + 1) * dimensions)),
+  );
+}
+
+/** Row ids and ids of blocks by the number that the selection knows them by; chunks may be gone by then. */
+class VisitedBlocks {
+  readonly #blocks = new Map<number, Pick<Block, "ids" | "rows">>();
+  #next = 0;
+
+  add(block: Block, queries: readonly RankedQuery[]): number {
+    if (this.#blocks.size >= VISITED_BLOCKS_MAX && this.#next % VISITED_BLOCKS_MAX === 0) this.#prune(queries);
+    this.#blocks.set(this.#next, { ids: block.ids, rows: block.rows });
+    this.#next += 1;
+    return this.#next - 1;
+  }
+
+  id(block: number, slot: number): string {
+    return this.#blocks.get(block)?.ids[slot] ?? "";
+  }
+
+  row(block: number, slot: number): number {
+    return this.#blocks.get(block)?.rows[slot] ?? 0;
+  }
+
+  /** Lets go of blocks that no selection refers to: a streamed partition may be larger than memory. */
+  #prune(queries: readonly RankedQuery[]): void {
+    const used = new Set(queries.flatMap(({ best }) => best.sorted().map(({ block }) => block)));
+    for (const index of this.#blocks.keys()) if (!used.has(index)) this.#blocks.delete(index);
+  }
+}
+
+/** Room for one block, made once a thread. */
+interface Scratch {
+  readonly dots: Float64Array;
+  readonly mask: Uint8Array;
+  readonly slots: Uint32Array;
+}
+
+/** Rows of a large chunk at one dimension: no block has more. */
+const BLOCK_ROWS_MAX = CHUNK_BYTES.large / 4;
+
+function createScratch(_settings: EngineSettings): Scratch {
+  return {
+    dots: new Float64Array(BLOCK_ROWS_MAX),
+    mask: new Uint8Array(BLOCK_ROWS_MAX),
+    slots: new Uint32Array(BLOCK_ROWS_MAX),
+  };
 }

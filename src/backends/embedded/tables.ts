@@ -45,8 +45,13 @@ CREATE TABLE removals_${store} (
 CREATE INDEX removals_${store}_by_partition ON removals_${store} (partition, sequence);`);
 }
 
-export function addColumns(connection: Connection, store: number, keys: readonly (readonly [string, PropertyKind])[]): void {
-  for (const [key, kind] of keys) connection.exec(`ALTER TABLE records_${store} ADD COLUMN ${columnDefinition(key, kind)}`);
+export function addColumns(
+  connection: Connection,
+  store: number,
+  keys: readonly (readonly [string, PropertyKind])[],
+): void {
+  for (const [key, kind] of keys)
+    connection.exec(`ALTER TABLE records_${store} ADD COLUMN ${columnDefinition(key, kind)}`);
 }
 
 function columnDefinition(key: string, kind: PropertyKind): string {
@@ -91,8 +96,10 @@ export function recordSql(store: number, properties: PropertySchema): RecordSql 
     byId: `SELECT ${fields} ${from} WHERE r.partition = ? AND r.id = ?`,
     byRow: `SELECT ${fields} ${from} WHERE r.row = ?`,
     behind: `SELECT ${fields} ${from} WHERE r.partition = ? AND r.row > ? ORDER BY r.row LIMIT ?`,
-    scan: (filter) => `SELECT ${fields} ${from} WHERE r.partition = ? AND r.id > ? AND (${filter}) ORDER BY r.id LIMIT ?`,
-    rowsWhere: (filter) => `SELECT r.row AS row, r.checksum AS checksum FROM records_${store} AS r WHERE r.partition = ? AND (${filter})`,
+    scan: (filter) =>
+      `SELECT ${fields} ${from} WHERE r.partition = ? AND r.id > ? AND (${filter}) ORDER BY r.id LIMIT ?`,
+    rowsWhere: (filter) =>
+      `SELECT r.row AS row, r.checksum AS checksum FROM records_${store} AS r WHERE r.partition = ? AND (${filter})`,
     countWhere: (filter) => `SELECT count(*) AS count FROM records_${store} AS r WHERE r.partition = ? AND (${filter})`,
   };
   texts.set(`${store}:${keys.join()}`, sql);

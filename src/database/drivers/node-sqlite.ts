@@ -1,5 +1,12 @@
 import { createRequire } from "node:module";
-import { type Connection, type PrepareOptions, type SqlRow, type SqlValue, type Statement, StatementCache } from "../connection.ts";
+import {
+  type Connection,
+  type PrepareOptions,
+  type SqlRow,
+  type SqlValue,
+  type Statement,
+  StatementCache,
+} from "../connection.ts";
 import type { DriverOptions } from "./open-connection.ts";
 
 /** The part of node:sqlite that we call. */

@@ -21,7 +21,10 @@ export function openConnection(path: string, options: DriverOptions): Connection
       const message =
         "No SQLite driver can be loaded: run `npm install better-sqlite3@12.11.1` " +
         "(it compiles with python3, make and g++ where no prebuilt file fits), or use Node 24 or newer, which has one built in.";
-      throw new HoldfastError("PACKAGE_MISSING", message, { cause, details: { package: "better-sqlite3", node: process.versions.node } });
+      throw new HoldfastError("PACKAGE_MISSING", message, {
+        cause,
+        details: { package: "better-sqlite3", node: process.versions.node },
+      });
     }
     throw toDatabaseError(cause, { path, outcome: "none" });
   }

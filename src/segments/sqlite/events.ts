@@ -79,21 +79,19 @@ export function insertEvent(connection: Connection, owner: EventOwner, event: Ne
 
 export function insertSegment(connection: Connection, owner: { readonly tenant: number; readonly event: number }, segment: SegmentRange & { readonly checksum: number }): number {
   const insert = connection.prepare(
-    `INSERT INTO segments (tenant, event, start, "end", checksum, token_count, token_string) VALUES (?, ?, ?, ?, ?, 0, '')`,
+    `INSERT INTO segments (tenant, event, start, "end", checksum, token_string) VALUES (?, ?, ?, ?, ?, '')`,
   );
   return insert.run(owner.tenant, owner.event, segment.start, segment.end, segment.checksum).lastInsertRowid;
 }
 
 /** Stores what the text index needs to take the segment out again. */
-export function noteTokens(connection: Connection, segment: number, tokens: { readonly tokenString: string; readonly tokenCount: number }): void {
-  connection
-    .prepare("UPDATE segments SET token_count = ?, token_string = ? WHERE segment = ?")
-    .run(tokens.tokenCount, tokens.tokenString, segment);
+export function noteTokens(connection: Connection, segment: number, tokenString: string): void {
+  connection.prepare("UPDATE segments SET token_string = ? WHERE segment = ?").run(tokenString, segment);
 }
 
-export function segmentsOf(connection: Connection, event: number): readonly { readonly segment: number; readonly tokenString: string; readonly tokenCount: number }[] {
-  const rows = connection.prepare("SELECT segment, token_string, token_count FROM segments WHERE event = ?").all(event);
-  return rows.map((row) => ({ segment: Number(row.segment), tokenString: String(row.token_string), tokenCount: Number(row.token_count) }));
+export function segmentsOf(connection: Connection, event: number): readonly { readonly segment: number; readonly tokenString: string }[] {
+  const rows = connection.prepare("SELECT segment, token_string FROM segments WHERE event = ?").all(event);
+  return rows.map((row) => ({ segment: Number(row.segment), tokenString: String(row.token_string) }));
 }
 
 export function deleteEvent(connection: Connection, event: number): void {

@@ -36,7 +36,6 @@ CREATE TABLE segments (
   start INTEGER NOT NULL,
   "end" INTEGER NOT NULL,
   checksum INTEGER NOT NULL,
-  token_count INTEGER NOT NULL,
   token_string TEXT NOT NULL
 ) STRICT;
 CREATE INDEX segments_by_event ON segments (event);

@@ -1,0 +1,97 @@
+import { type ReadOperation, type ReadView, readOperation } from "../../database/operation.ts";
+import { type Life, requireLife } from "../../registry/lives.ts";
+import type { Answered, BackendAnswer, BackendMatch, BackendQuery } from "../../store/backend.ts";
+import { needsBigints, readRow, toFloat32 } from "./codec.ts";
+import { cosine } from "./kernel/cosine.ts";
+import { dotProduct, normOf } from "./kernel/kernel-fallback.ts";
+import { partitionCache } from "./partition-cache.ts";
+import { rowsById } from "./reads.ts";
+import { requireStore } from "./records.ts";
+import { type Hit, type SearchAnswer, searchPartition } from "./search.ts";
+import { recordSql } from "./tables.ts";
+
+export interface QueryInput {
+  readonly life: Life;
+  readonly query: BackendQuery;
+}
+
+/** A search whose rows turned out damaged at fetch is repeated without them, at most so often. */
+const SEARCHES_MAX = 3;
+
+/** Follows, scans and fetches in one read transaction, so that an answer is of one moment (Q9). */
+export const queryRecords: ReadOperation<QueryInput, Answered<readonly BackendAnswer[]>> = readOperation(
+  "embedded.query",
+  (view, { life, query }) => {
+    const { position } = requireLife(view.connection, life);
+    const schema = requireStore(view.connection, life).properties;
+    for (let attempt = 1; ; attempt += 1) {
+      const answers = searchPartition(view, life, query);
+      const fetched = answers.map((answer) => fetch(view, life, { answer, includeVectors: query.includeVectors }));
+      if (attempt === SEARCHES_MAX || fetched.every(({ lost }) => lost === 0)) {
+        const answer = fetched.map(({ matches, lost, damaged }) => ({
+          matches,
+          exact: true,
+          position,
+          damaged: damaged + lost,
+        }));
+        return { schema, answer };
+      }
+      // A row was damaged after it had been loaded: loading anew leaves it out and counts it.
+      view.resource(partitionCache).forget(life);
+    }
+  },
+);
+
+interface Fetched {
+  readonly matches: readonly BackendMatch[];
+  readonly damaged: number;
+  readonly lost: number;
+}
+
+function fetch(
+  view: ReadView,
+  life: Life,
+  { answer, includeVectors }: { readonly answer: SearchAnswer; readonly includeVectors: boolean },
+): Fetched {
+  const store = requireStore(view.connection, life);
+  const schema = store.properties;
+  const select = view.connection.prepare(recordSql(store.store, schema).byRow, { bigints: needsBigints(schema) });
+  const matches = answer.hits.flatMap((hit: Hit): readonly BackendMatch[] => {
+    const row = select.get(hit.row);
+    const record = row && readRow(row, life.partition, schema);
+    if (record === undefined) return [];
+    const vector = includeVectors ? toFloat32(record.vector) : undefined;
+    return [{ id: record.id, values: record.values, vector, cosineSimilarity: hit.cosineSimilarity }];
+  });
+  return { matches, damaged: answer.damaged, lost: answer.hits.length - matches.length };
+}
+
+export interface ScoreInput {
+  readonly life: Life;
+  readonly vector: Float32Array;
+  readonly ids: readonly string[];
+}
+
+export const scoreRecords: ReadOperation<ScoreInput, readonly (number | undefined)[]> = readOperation(
+  "embedded.score",
+  (view, { life, vector, ids }) => cosinesOf(view, life, vector, ids),
+);
+
+/** Cosines of records by id, read by key: the same bits as a scan gives (Q1). */
+export function cosinesOf(
+  view: ReadView,
+  life: Life,
+  vector: Float32Array,
+  ids: readonly string[],
+): readonly (number | undefined)[] {
+  requireLife(view.connection, life);
+  const { find } = rowsById(view, life);
+  const query = new Float64Array(vector);
+  const queryNorm = normOf(query);
+  return ids.map((id) => {
+    const row = find(id);
+    if (row === undefined) return undefined;
+    const stored = new Float64Array(toFloat32(row.vector));
+    return cosine(dotProduct(stored, 0, query), normOf(stored), queryNorm);
+  });
+}
