@@ -52,11 +52,17 @@ function packagesOf(lockPath) {
   return JSON.parse(readFileSync(lockPath, "utf8")).packages ?? {};
 }
 
+/** Packages that are there are kept, so that a changed lock file costs only what changed; else all is installed anew. */
 function install() {
   console.log("Installing packages (better-sqlite3 compiles for a minute or two where no ready file exists) …");
-  // Development packages are needed here whatever NODE_ENV says.
-  if (npm(["ci", "--include=dev", "--include=optional"], { cwd: ROOT })) return;
+  if (existsSync(join(ROOT, "node_modules")) && npmAll("install", "--no-save") && isInstalled()) return;
+  if (npmAll("ci")) return;
   stop("npm ci failed; the messages above say why. It needs the npm registry, or a filled cache and `--offline`.");
+}
+
+/** Development packages are needed here whatever NODE_ENV says. */
+function npmAll(...command) {
+  return npm([...command, "--include=dev", "--include=optional"], { cwd: ROOT });
 }
 
 /** In a process of its own: a native module of another Node can crash instead of raising. */
@@ -70,9 +76,7 @@ function rebuildDriver() {
   console.log(`No SQLite driver loads in Node ${process.versions.node}: installing better-sqlite3 again …`);
   const present = existsSync(join(ROOT, "node_modules", "better-sqlite3"));
   // Without its folder npm has to fetch it first: npm leaves an optional package that failed to build away.
-  const worked = present
-    ? npm(["rebuild", "better-sqlite3"], { cwd: ROOT })
-    : npm(["ci", "--include=dev", "--include=optional"], { cwd: ROOT });
+  const worked = present ? npm(["rebuild", "better-sqlite3"], { cwd: ROOT }) : npmAll("ci");
   if (worked && driverLoads()) return;
   stop(
     [
