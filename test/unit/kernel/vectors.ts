@@ -25,9 +25,12 @@ export function hostileVector(dimensions: number, random: () => number): Float32
   return vector;
 }
 
-/** The bits of float64 values, so that −0 differs from 0 and any rounding shows. */
-export function bitsOf(values: Float64Array): BigUint64Array {
-  return new BigUint64Array(values.slice().buffer);
+/** The first index at which float64 values differ in a bit (−0 from 0, any rounding), or −1. */
+export function firstDifference(seen: Float64Array, expected: Float64Array): number {
+  if (seen.length !== expected.length) return Math.min(seen.length, expected.length);
+  const seenBits = new BigUint64Array(seen.slice().buffer);
+  const expectedBits = new BigUint64Array(expected.slice().buffer);
+  return seenBits.findIndex((bits, index) => bits !== expectedBits[index]);
 }
 
 /** The next float32 above a positive one. */
