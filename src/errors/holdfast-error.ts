@@ -34,10 +34,7 @@ export class HoldfastError<Code extends ErrorCode = ErrorCode> extends Error {
     this.details = options.details ?? {};
     this.operation = options.operation;
     this.backend = options.backend;
-  }
-
-  get [BRAND](): true {
-    return true;
+    Object.defineProperty(this, BRAND, { value: true });
   }
 
   /** The fields that a log or a response body may carry. */

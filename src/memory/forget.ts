@@ -8,6 +8,7 @@ import {
 } from "../database/operation.ts";
 import { currentSpace } from "../embedding/spaces.ts";
 import { deleteEvent, findEvent, findEventDigest, segmentsOf } from "../segments/sqlite/events.ts";
+import { tokensOf } from "../segments/sqlite/terms.ts";
 import { unindexSegment } from "../segments/sqlite/text-index.ts";
 import { requireSession, type SessionLife } from "./sessions.ts";
 import { countSegments, requireTenant, type TenantLife } from "./tenants.ts";
@@ -38,7 +39,10 @@ function forgetEvent(unit: WriteUnit, { tenant, session }: ForgetInput, id: stri
   if (found === undefined || (session !== undefined && found.session !== session.session)) return false;
   const segments = segmentsOf(connection, found.event);
   let words = 0;
-  for (const segment of segments) words += unindexSegment(connection, { ...segment, tenant: tenant.tenant });
+  for (const segment of segments) {
+    unindexSegment(connection, segment);
+    words += tokensOf(segment.tokenString).length;
+  }
   removeVectors(unit, tenant, segments);
   countSegments(connection, tenant.tenant, -segments.length, -words);
   deleteEvent(connection, found.event);

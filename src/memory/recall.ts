@@ -6,7 +6,7 @@ import type { BoundFilter } from "../filter/index.ts";
 import { type Life, requireLife } from "../registry/lives.ts";
 import { admittedSegments, segmentFilter } from "../segments/sqlite/event-filter.ts";
 import { readSegments, type SegmentRange, type StoredEvent } from "../segments/sqlite/events.ts";
-import { searchText } from "../segments/sqlite/text-search.ts";
+import { searchText, type TextQuery } from "../segments/sqlite/text-search.ts";
 import { toColumnFilter } from "./column-filter.ts";
 import { type Candidate, fuse, type Ranked } from "./fusion.ts";
 import { requireTenant, type TenantLife } from "./tenants.ts";
@@ -55,7 +55,7 @@ export const recallSegments: ReadOperation<RecallInput, RecallOutput> = readOper
       totalTokens: counts.tokens,
       queryTokens: input.words,
       limit: wanted,
-      ...(admission.segments && { admitted: admission.segments }),
+      ...admission.text,
     });
     const vectors = searchVectors(view, input, { limit: wanted, ...admission.rows });
     const candidates = join(texts, vectors.hits, vectors.cosines(texts.map(({ segment }) => String(segment))));
@@ -110,17 +110,21 @@ function searchVectors(
 
 /** What may be answered, in the form that each channel asks for. */
 interface Admission {
-  readonly segments?: (segment: number) => boolean;
+  readonly text: Pick<TextQuery, "admits" | "admitted">;
   readonly rows: Pick<BlockSearch, "filter" | "allowed">;
 }
 
 /** Filters on columns act during the scan; any other is answered from the events first, exactly. */
 function admit(view: ReadView, { filter, tenant }: RecallInput): Admission {
-  if (filter === undefined) return { rows: {} };
+  if (filter === undefined) return { text: {}, rows: {} };
   const columns = toColumnFilter(filter);
-  if (columns !== undefined) return { rows: { filter: columns }, segments: segmentFilter(view.connection, filter) };
+  if (columns !== undefined)
+    return { rows: { filter: columns }, text: { admits: segmentFilter(view.connection, filter) } };
   const allowed = admittedSegments(view.connection, tenant.tenant, filter);
-  return { rows: { allowed }, segments: (segment) => allowed.has(String(segment)) };
+  return {
+    text: { admits: (segment) => allowed.has(segment), admitted: allowed },
+    rows: { allowed: new Set([...allowed].map(String)) },
+  };
 }
 
 function stateOf(input: RecallInput, space: Space | undefined, life: Life | undefined): RecallOutput["vectorSearch"] {

@@ -8,7 +8,7 @@ import type { SessionLife } from "./sessions.ts";
 import type { TenantLife } from "./tenants.ts";
 
 /** System fields that lie beside the vectors as columns, so that filters on them act during the scan (D4). */
-export const VECTOR_PROPERTIES = {
+export const VECTOR_PROPERTIES: PropertySchema = {
   session: "string",
   user: "string",
   producer: "string",
@@ -16,7 +16,7 @@ export const VECTOR_PROPERTIES = {
   kind: "string",
   at: "datetime",
   created_at: "datetime",
-} as const satisfies PropertySchema;
+};
 
 /** In the order of {@link VECTOR_PROPERTIES}. */
 export function vectorValues(session: SessionLife, event: NewEvent, nowMicros: number): BoundProperties {

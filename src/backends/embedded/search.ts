@@ -1,6 +1,6 @@
 import { compareUtf8 } from "../../contract/text.ts";
 import type { EngineSettings, ReadView } from "../../database/operation.ts";
-import { type BoundFilter, prepareColumnFilter } from "../../filter/index.ts";
+import { type BoundFilter, evaluateColumns } from "../../filter/index.ts";
 import { type Life, requireLife } from "../../registry/lives.ts";
 import type { Block } from "./block.ts";
 import { CHUNK_BYTES } from "./kernel/chunk-pool.ts";
@@ -63,13 +63,11 @@ export function searchPartition(view: ReadView, life: Life, search: BlockSearch)
     for (const { query, best } of queries) scoreBlock(block, index, { query, best }, { admitted, scratch });
   });
   return queries.map(({ best }) => ({
-    hits: best
-      .sorted()
-      .map(({ score, block, slot }) => ({
-        row: visited.row(block, slot),
-        id: visited.id(block, slot),
-        cosineSimilarity: score,
-      })),
+    hits: best.sorted().map(({ score, block, slot }) => ({
+      row: visited.row(block, slot),
+      id: visited.id(block, slot),
+      cosineSimilarity: score,
+    })),
     damaged,
   }));
 }
@@ -111,7 +109,7 @@ function admittedRows(block: Block, { filter, allowed }: BlockSearch, scratch: S
   if (filter === undefined && allowed === undefined && block.live === count)
     return { count, mask: undefined, slots: undefined };
   if (filter === undefined) mask.fill(1, 0, count);
-  else prepareColumnFilter(filter, block.columns).fill(0, count, mask);
+  else evaluateColumns(filter, block.columns, { from: 0, to: count }, mask);
   let admitted = 0;
   for (let slot = 0; slot < count; slot += 1) {
     if (mask[slot] === 0) continue;

@@ -1,10 +1,10 @@
 import type { PropertySchema } from "../../contract/properties.ts";
+import type { Connection, SqlValue } from "../../database/connection.ts";
 import { HoldfastError } from "../../errors/index.ts";
 import { type BoundFilter, compileSqlite } from "../../filter/index.ts";
-import type { Connection, SqlValue } from "../../database/connection.ts";
 
 /** The closed table of fields that a filter on events may name beside users' own keys (FILTERS). */
-export const EVENT_FIELDS = {
+export const EVENT_FIELDS: PropertySchema = {
   event: "string",
   session: "string",
   user: "string",
@@ -14,7 +14,7 @@ export const EVENT_FIELDS = {
   at: "datetime",
   created_at: "datetime",
   revision: "int",
-} as const satisfies PropertySchema;
+};
 
 const COLUMNS: ReadonlyMap<string, string> = new Map([
   ["event", "e.id"],
@@ -38,10 +38,12 @@ export function segmentFilter(connection: Connection, filter: BoundFilter): (seg
 }
 
 /** The numbers of all admitted segments of a tenant. */
-export function admittedSegments(connection: Connection, tenant: number, filter: BoundFilter): ReadonlySet<string> {
+export function admittedSegments(connection: Connection, tenant: number, filter: BoundFilter): ReadonlySet<number> {
   const { sql, parameters } = compileEvents(filter);
-  const rows = connection.prepare(`SELECT s.segment ${FROM} WHERE s.tenant = ? AND (${sql})`).all(tenant, ...parameters);
-  return new Set(rows.map((row) => String(row.segment)));
+  const rows = connection
+    .prepare(`SELECT s.segment ${FROM} WHERE s.tenant = ? AND (${sql})`)
+    .all(tenant, ...parameters);
+  return new Set(rows.map((row) => Number(row.segment)));
 }
 
 function compileEvents(filter: BoundFilter): { readonly sql: string; readonly parameters: readonly SqlValue[] } {
