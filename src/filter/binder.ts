@@ -6,6 +6,7 @@ import type { BoundField, BoundFilter, BoundKind } from "./bound-filter.ts";
 import { readTree } from "./canonical.ts";
 import { type FilterSchema, resolveField } from "./filter-schema.ts";
 import { invalidFilter } from "./invalid-filter.ts";
+import { mergeEquals } from "./merge-equals.ts";
 
 /**
  * Binds a tree to a schema (F4): every field known, every value of its field's type, constants folded (F3).
@@ -34,10 +35,7 @@ function bindNode(filter: Filter, schema: FilterSchema): BoundFilter {
       return { op: "isNull", field: resolveField(filter.field, schema).field };
     case "and":
     case "or":
-      return foldConnective(
-        filter.op,
-        filter.operands.map((operand) => bindNode(operand, schema)),
-      );
+      return foldConnective(filter, schema);
     case "not":
       return foldNot(bindNode(filter.operand, schema));
     default:
@@ -102,15 +100,18 @@ function bindLiteral(kind: PropertyKind, literal: Literal, name: string): BoundV
   return bindValue(kind, literal, name);
 }
 
-function foldConnective(op: "and" | "or", operands: readonly BoundFilter[]): BoundFilter {
+function foldConnective({ op, operands }: Extract<Filter, { op: "and" | "or" }>, schema: FilterSchema): BoundFilter {
   const neutral = op === "and" ? "all" : "none";
   const absorbing = op === "and" ? "none" : "all";
-  const kept: BoundFilter[] = [];
-  for (const operand of operands) {
-    if (operand.op === absorbing) return { op: absorbing };
-    if (operand.op === op) for (const inner of operand.operands) kept.push(inner);
-    else if (operand.op !== neutral) kept.push(operand);
+  const flat: BoundFilter[] = [];
+  // Every operand is bound, also behind one that decides: what is refused does not depend on values.
+  for (const operand of operands.map((node) => bindNode(node, schema))) {
+    if (operand.op === op) for (const inner of operand.operands) flat.push(inner);
+    else if (operand.op !== neutral) flat.push(operand);
   }
+  if (flat.some((operand) => operand.op === absorbing)) return { op: absorbing };
+  const mayMerge = schema.filterNodes === undefined || schema.filterNodes.includes("in");
+  const kept = mayMerge ? mergeEquals(op, flat) : flat;
   const [first] = kept;
   if (first === undefined) return { op: neutral };
   return kept.length === 1 ? first : { op, operands: kept };

