@@ -45,6 +45,25 @@ export function isLockError(error: unknown): boolean {
   return code === 5 || code === 6;
 }
 
+/** Errors of the file system that have a code of ours; `errno` names as Node gives them. */
+const FOLDER_CODES: ReadonlyMap<string, readonly [ErrorCode, string]> = new Map<string, readonly [ErrorCode, string]>([
+  ["ENOTDIR", ["FOREIGN_STORAGE", "The path, or a part of it, is a file and no folder; it is left as it is."]],
+  ["EEXIST", ["FOREIGN_STORAGE", "The path is a file and no folder; it is left as it is."]],
+  ["EACCES", ["READ_ONLY", "The folder cannot be read or written: check its permissions."]],
+  ["EPERM", ["READ_ONLY", "The folder cannot be written: check its permissions."]],
+  ["EROFS", ["READ_ONLY", "The file system is read-only."]],
+  ["ENOSPC", ["DISK_FULL", "The disk is full; free space and try again."]],
+  ["EDQUOT", ["DISK_FULL", "The quota is full; free space and try again."]],
+]);
+
+/** What went wrong while a folder was prepared, with its path. */
+export function toFolderError(error: unknown, path: string): HoldfastError {
+  if (isHoldfastError(error)) return error;
+  const reason = (error as { code?: string }).code ?? "unknown";
+  const [code, message] = FOLDER_CODES.get(reason) ?? ["FAILED", "The folder could not be prepared."];
+  return new HoldfastError(code, `${message} (${path})`, { cause: error, details: { path, reason } });
+}
+
 /** The one place where the driver's errors become ours; an error of ours passes as it is. */
 export function toDatabaseError(
   error: unknown,

@@ -11,7 +11,7 @@ import {
 } from "../io/disk.ts";
 import type { Connection } from "./connection.ts";
 import { openConnection } from "./drivers/open-connection.ts";
-import { toDatabaseError } from "./errors.ts";
+import { toDatabaseError, toFolderError } from "./errors.ts";
 import { configure, foreign } from "./format.ts";
 import type { EngineSettings } from "./operation.ts";
 
@@ -30,6 +30,14 @@ export interface FolderOptions {
 
 /** Makes or finds the folder and answers the real path of its database (E5, E6, E13, P12). */
 export function prepareFolder(path: string, options: FolderOptions): string {
+  try {
+    return findOrMakeFolder(path, options);
+  } catch (error) {
+    throw toFolderError(error, path);
+  }
+}
+
+function findOrMakeFolder(path: string, options: FolderOptions): string {
   const names = listFolder(path);
   if (names === undefined && !options.create) throw missing(path);
   if (names !== undefined && names.length > 0 && !names.includes(DATABASE_FILE)) throw foreign(path);

@@ -1,0 +1,118 @@
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { FORMAT_VERSION } from "../../../src/database/format.ts";
+import { type JobResult, Writer } from "../../../src/database/writer.ts";
+import { cancelError } from "../../../src/io/cancellation.ts";
+import type { Clock } from "../../../src/io/clock.ts";
+import { systemClock } from "../../../src/io/clock.ts";
+import {
+  job,
+  NOTES_PLAN,
+  notesIn,
+  openPrepared,
+  putNote,
+  putThenFail,
+  settingsFor,
+  temporaryFolder,
+  watched,
+} from "./connections.ts";
+
+function open(onExec: (sql: string) => void = () => undefined) {
+  const path = join(temporaryFolder(), "holdfast.db");
+  const connection = openPrepared(path);
+  const other = openPrepared(path);
+  const writer = new Writer(watched(connection, onExec), NOTES_PLAN, settingsFor(path, 30), systemClock);
+  return { path, writer, other };
+}
+
+function errorOf(result: JobResult | undefined) {
+  return result !== undefined && "error" in result ? result.error : undefined;
+}
+
+describe("writer", () => {
+  it("[E7] jobs that wait at the same time share one commit", () => {
+    const executed: string[] = [];
+    const { writer, other } = open((sql) => executed.push(sql));
+    const results = writer.commit([job(putNote.name, "a"), job(putNote.name, "b"), job(putNote.name, "c")]);
+    expect(results.map((result) => "value" in result)).toEqual([true, true, true]);
+    expect(executed.filter((sql) => sql === "COMMIT")).toHaveLength(1);
+    expect(notesIn(other)).toEqual(["a", "b", "c"]);
+  });
+
+  it("[V14] a job that fails leaves nothing, and the others of its commit stay", () => {
+    const { writer, other } = open();
+    const results = writer.commit([job(putNote.name, "a"), job(putThenFail.name, "b"), job(putNote.name, "c")]);
+    expect(errorOf(results[1])).toMatchObject({ code: "BUG", outcome: "not-applied" });
+    expect(notesIn(other)).toEqual(["a", "c"]);
+  });
+
+  it("[E4] the write lock is taken at BEGIN, waited for within the bound, and then BUSY with nothing written", () => {
+    const { writer, other } = open();
+    other.exec("BEGIN IMMEDIATE");
+    const [result] = writer.commit([job(putNote.name, "a")]);
+    expect(errorOf(result)).toMatchObject({ code: "BUSY", retry: "later", outcome: "not-applied" });
+    other.exec("COMMIT");
+    expect(notesIn(other)).toEqual([]);
+    expect("value" in (writer.commit([job(putNote.name, "b")])[0] ?? {})).toBe(true);
+  });
+
+  it("[E4] a lock that is freed while it is waited for lets the write through", () => {
+    const path = join(temporaryFolder(), "holdfast.db");
+    const other = openPrepared(path);
+    let looks = 0;
+    const clock: Clock = {
+      ...systemClock,
+      monotonicMs() {
+        looks += 1;
+        if (looks === 5) other.exec("COMMIT");
+        return 0;
+      },
+    };
+    const writer = new Writer(openPrepared(path), NOTES_PLAN, settingsFor(path), clock);
+    other.exec("BEGIN IMMEDIATE");
+    expect("value" in (writer.commit([job(putNote.name, "a")])[0] ?? {})).toBe(true);
+    expect(notesIn(other)).toEqual(["a"]);
+  });
+
+  it("[E10] a commit that fails is of unknown outcome and fails the handle", () => {
+    const { writer } = open((sql) => {
+      if (sql === "COMMIT") throw Object.assign(new Error("disk I/O error"), { code: "SQLITE_IOERR_FSYNC" });
+    });
+    const [result] = writer.commit([job(putNote.name, "a")]);
+    expect(errorOf(result)).toMatchObject({ code: "FAILED", outcome: "unknown" });
+    expect(errorOf(result)?.cause).toBeInstanceOf(Error);
+  });
+
+  it("[E6] a handle that was open when the database was upgraded writes nothing more", () => {
+    const { writer, other } = open();
+    other.exec(`PRAGMA user_version = ${FORMAT_VERSION + 1}`);
+    const [result] = writer.commit([job(putNote.name, "a")]);
+    expect(errorOf(result)).toMatchObject({ code: "FORMAT_TOO_NEW", outcome: "not-applied" });
+    expect(notesIn(other)).toEqual([]);
+  });
+
+  it("[Q11] a job that was cancelled before its turn is not applied, and the others of its commit are", () => {
+    const { writer, other } = open();
+    const cancelled = {
+      assertLive() {
+        throw cancelError("aborted", "not-applied");
+      },
+    };
+    const results = writer.commit([job(putNote.name, "a", cancelled), job(putNote.name, "b")]);
+    expect(errorOf(results[0])).toMatchObject({ code: "ABORTED", outcome: "not-applied" });
+    expect(notesIn(other)).toEqual(["b"]);
+  });
+
+  it("[Q11] the wait for a lock ends when nobody wants the write any more", () => {
+    const { writer, other } = open();
+    other.exec("BEGIN IMMEDIATE");
+    const cancelled = {
+      assertLive() {
+        throw cancelError("timeout", "not-applied");
+      },
+    };
+    const [result] = writer.commit([job(putNote.name, "a", cancelled)]);
+    expect(errorOf(result)).toMatchObject({ code: "TIMEOUT", outcome: "not-applied" });
+    other.exec("COMMIT");
+  });
+});
