@@ -69,8 +69,26 @@ export const EXTREME_INTS: readonly bigint[] = [
 ];
 
 const FLOATS: readonly number[] = [
-  -Number.MAX_VALUE, -1e21, -(2 ** 53), -1.5, -1, -0, 0, Number.MIN_VALUE, 2.2250738585072014e-308, 0.1, 0.1 + 0.2, 0.3, 1,
-  1.5, 2 ** 53, 2 ** 60, 2 ** 63, 1e21, 1e300, Number.MAX_VALUE,
+  -Number.MAX_VALUE,
+  -1e21,
+  -(2 ** 53),
+  -1.5,
+  -1,
+  -0,
+  0,
+  Number.MIN_VALUE,
+  2.2250738585072014e-308,
+  0.1,
+  0.1 + 0.2,
+  0.3,
+  1,
+  1.5,
+  2 ** 53,
+  2 ** 60,
+  2 ** 63,
+  1e21,
+  1e300,
+  Number.MAX_VALUE,
 ];
 const INSTANTS: readonly string[] = [
   "0001-01-01T00:00:00.000000Z",
@@ -82,9 +100,18 @@ const INSTANTS: readonly string[] = [
   "9999-12-31T23:59:59.999999Z",
 ];
 
-const text = fc.oneof({ weight: 5, arbitrary: fc.constantFrom(...HOSTILE_TEXTS) }, { weight: 1, arbitrary: fc.string({ unit: "binary" }) });
-const int = fc.oneof({ weight: 5, arbitrary: fc.constantFrom(...EXTREME_INTS) }, { weight: 1, arbitrary: fc.bigInt(-(2n ** 63n), 2n ** 63n - 1n) });
-const float = fc.oneof({ weight: 5, arbitrary: fc.constantFrom(...FLOATS) }, { weight: 2, arbitrary: fc.double({ noNaN: true, noDefaultInfinity: true }) });
+const text = fc.oneof(
+  { weight: 5, arbitrary: fc.constantFrom(...HOSTILE_TEXTS) },
+  { weight: 1, arbitrary: fc.string({ unit: "binary" }) },
+);
+const int = fc.oneof(
+  { weight: 5, arbitrary: fc.constantFrom(...EXTREME_INTS) },
+  { weight: 1, arbitrary: fc.bigInt(-(2n ** 63n), 2n ** 63n - 1n) },
+);
+const float = fc.oneof(
+  { weight: 5, arbitrary: fc.constantFrom(...FLOATS) },
+  { weight: 2, arbitrary: fc.double({ noNaN: true, noDefaultInfinity: true }) },
+);
 const instant = fc.constantFrom(...INSTANTS).map((datetime) => ({ datetime }));
 
 /** Unbound literals that fit a declared type. */
@@ -113,10 +140,21 @@ const declaredLeaf: fc.Arbitrary<Filter> = fc
   });
 
 const userLeaf: fc.Arbitrary<Filter> = fc
-  .record({ name: fc.constantFrom(...USER_KEYS), shape: fc.constantFrom("equals", "in", "ordering", "isNull"), kind: fc.nat(3) })
-  .chain(({ name, shape, kind }) => leaf({ scope: "m", name }, shape, USER_LITERALS[kind] ?? text, kind % 2 === 1 && kind !== 2));
+  .record({
+    name: fc.constantFrom(...USER_KEYS),
+    shape: fc.constantFrom("equals", "in", "ordering", "isNull"),
+    kind: fc.nat(3),
+  })
+  .chain(({ name, shape, kind }) =>
+    leaf({ scope: "m", name }, shape, USER_LITERALS[kind] ?? text, kind % 2 === 1 && kind !== 2),
+  );
 
-function leaf(field: FieldReference, shape: string, literal: fc.Arbitrary<Literal>, isOrdered: boolean): fc.Arbitrary<Filter> {
+function leaf(
+  field: FieldReference,
+  shape: string,
+  literal: fc.Arbitrary<Literal>,
+  isOrdered: boolean,
+): fc.Arbitrary<Filter> {
   const equals = literal.map((value): Filter => ({ op: "equals", field, value }));
   switch (shape) {
     case "in":
@@ -126,7 +164,9 @@ function leaf(field: FieldReference, shape: string, literal: fc.Arbitrary<Litera
     case "ordering": {
       if (!isOrdered) return equals;
       const comparison = fc.constantFrom("<", "<=", ">", ">=");
-      return fc.tuple(comparison, literal).map(([order, value]): Filter => ({ op: "ordering", field, comparison: order, value }));
+      return fc
+        .tuple(comparison, literal)
+        .map(([order, value]): Filter => ({ op: "ordering", field, comparison: order, value }));
     }
     default:
       return equals;
@@ -166,10 +206,21 @@ const maybe = <Value>(value: fc.Arbitrary<Value>): fc.Arbitrary<Value | null | u
   fc.oneof({ weight: 5, arbitrary: value }, { weight: 1, arbitrary: fc.constantFrom(null, undefined) });
 
 const declared: fc.Arbitrary<PropertyInput> = fc.record(
-  { kind: maybe(text), n: maybe(int), score: maybe(float), draft: maybe(fc.boolean()), at: maybe(fc.constantFrom(...INSTANTS)) },
+  {
+    kind: maybe(text),
+    n: maybe(int),
+    score: maybe(float),
+    draft: maybe(fc.boolean()),
+    at: maybe(fc.constantFrom(...INSTANTS)),
+  },
   { requiredKeys: [] },
 );
 const userValue = fc.oneof(text, int, float, fc.boolean(), instant) as fc.Arbitrary<UserInputValue>;
-const user = fc.uniqueArray(fc.tuple(fc.constantFrom(...USER_KEYS.slice(0, -1)), userValue), { selector: ([key]) => key }).map(Object.fromEntries);
+const user = fc
+  .uniqueArray(fc.tuple(fc.constantFrom(...USER_KEYS.slice(0, -1)), userValue), { selector: ([key]) => key })
+  .map(Object.fromEntries);
 
-export const testRecords: fc.Arbitrary<readonly TestRecord[]> = fc.array(fc.record({ declared, user }), { minLength: 24, maxLength: 40 });
+export const testRecords: fc.Arbitrary<readonly TestRecord[]> = fc.array(fc.record({ declared, user }), {
+  minLength: 24,
+  maxLength: 40,
+});

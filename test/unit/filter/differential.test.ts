@@ -2,7 +2,14 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Filter } from "../../../src/contract/filter-tree.ts";
 import { bindProperties } from "../../../src/contract/properties.ts";
-import { type BoundFilter, bindFilter, Columns, evaluate, evaluateColumns, prepareColumnFilter } from "../../../src/filter/index.ts";
+import {
+  type BoundFilter,
+  bindFilter,
+  Columns,
+  evaluate,
+  evaluateColumns,
+  prepareColumnFilter,
+} from "../../../src/filter/index.ts";
 import { declaredTrees, FILTER_SCHEMA, mixedTrees, SCHEMA, testRecords } from "./arbitraries.ts";
 import { lookupOf, SqliteRecords, type TestRecord } from "./sqlite-records.ts";
 

@@ -1,6 +1,11 @@
 import { createRequire } from "node:module";
 import { bindProperties, type PropertyInput, type PropertySchema } from "../../../src/contract/properties.ts";
-import { type BoundValue, bindUserValue, type UserInputValue, type UserValue } from "../../../src/contract/property-values.ts";
+import {
+  type BoundValue,
+  bindUserValue,
+  type UserInputValue,
+  type UserValue,
+} from "../../../src/contract/property-values.ts";
 import { type BoundFilter, compileSqlite, type RecordLookup, type SqliteTarget } from "../../../src/filter/index.ts";
 
 type Cell = string | number | bigint | null;
@@ -32,7 +37,10 @@ export class SqliteRecords {
   readonly #database: NativeDatabase;
   readonly #schema: PropertySchema;
   /** Columns as they are, or as expressions that have lost their affinity. */
-  readonly target: SqliteTarget = { column: (name) => `"record"."p_${name}"`, userKeys: { table: '"own"', owner: '"record".id' } };
+  readonly target: SqliteTarget = {
+    column: (name) => `"record"."p_${name}"`,
+    userKeys: { table: '"own"', owner: '"record".id' },
+  };
   readonly bareTarget: SqliteTarget = { ...this.target, column: (name) => `(+"record"."p_${name}")` };
 
   constructor(schema: PropertySchema) {
@@ -42,7 +50,9 @@ export class SqliteRecords {
     const types = { string: "TEXT", int: "INTEGER", float: "REAL", bool: "INTEGER", datetime: "INTEGER" };
     const columns = Object.entries(schema).map(([name, kind]) => `"p_${name}" ${types[kind]}`);
     this.#database.exec(`CREATE TABLE record (${["id INTEGER PRIMARY KEY", ...columns].join(", ")}) STRICT`);
-    this.#database.exec("CREATE TABLE own (event INTEGER, name TEXT, kind TEXT, value ANY, PRIMARY KEY (event, name)) STRICT");
+    this.#database.exec(
+      "CREATE TABLE own (event INTEGER, name TEXT, kind TEXT, value ANY, PRIMARY KEY (event, name)) STRICT",
+    );
   }
 
   /** Replaces what is there; ids are places in `records`. */
@@ -73,7 +83,7 @@ export class SqliteRecords {
 
   count(filter: BoundFilter): number {
     const { sql, parameters } = compileSqlite(filter, this.target);
-    return Number(this.#database.prepare(`SELECT count(*) AS n FROM record WHERE ${sql}`).all(...parameters)[0]?.["n"]);
+    return Number(this.#database.prepare(`SELECT count(*) AS n FROM record WHERE ${sql}`).all(...parameters)[0]?.n);
   }
 }
 

@@ -8,7 +8,11 @@ const FILTER_SCHEMA: FilterSchema = { declared: SCHEMA, userKeys: false };
 const MEMORY_SCHEMA: FilterSchema = { declared: {}, system: { session: "string" }, userKeys: true };
 
 /** The numbers (from 1) of the records that a filter admits, the same by every way. */
-function admitted(where: string, records: readonly TestRecord[], schema: FilterSchema = FILTER_SCHEMA): readonly number[] {
+function admitted(
+  where: string,
+  records: readonly TestRecord[],
+  schema: FilterSchema = FILTER_SCHEMA,
+): readonly number[] {
   const bound = bindWhere(where, schema);
   const answers = records.map((record) => evaluate(bound, lookupOf(SCHEMA, record)));
   const sqlite = new SqliteRecords(SCHEMA);
@@ -24,7 +28,12 @@ function admitted(where: string, records: readonly TestRecord[], schema: FilterS
   return answers.flatMap((answer, index) => (answer ? [index + 1] : []));
 }
 
-const RECORDS: readonly TestRecord[] = [{ declared: { n: 1 } }, { declared: { n: 2 } }, { declared: { n: null } }, { declared: {} }];
+const RECORDS: readonly TestRecord[] = [
+  { declared: { n: 1 } },
+  { declared: { n: 2 } },
+  { declared: { n: null } },
+  { declared: {} },
+];
 
 describe("the truth table", () => {
   it.each([
@@ -82,11 +91,17 @@ describe("the truth table", () => {
     expect(admitted("score = 1", records)).toEqual([1]);
     expect(admitted("score >= 1 AND score < 2", records)).toEqual([1, 2]);
     expect(admitted("score IN (1, 2, 3)", records)).toEqual([1]);
-    expect(() => bindWhere("score = 9007199254740993", FILTER_SCHEMA)).toThrow(expect.objectContaining({ code: "PROPERTY_TYPE_MISMATCH" }));
+    expect(() => bindWhere("score = 9007199254740993", FILTER_SCHEMA)).toThrow(
+      expect.objectContaining({ code: "PROPERTY_TYPE_MISMATCH" }),
+    );
   });
 
   it("[F6] datetimes compare by instant at any offset", () => {
-    const records = [{ declared: { at: "2024-01-01T00:00:00+05:30" } }, { declared: { at: "2023-12-31T18:30:00Z" } }, {}];
+    const records = [
+      { declared: { at: "2024-01-01T00:00:00+05:30" } },
+      { declared: { at: "2023-12-31T18:30:00Z" } },
+      {},
+    ];
     expect(admitted("at = timestamp '2023-12-31T20:30:00+02:00'", records)).toEqual([1, 2]);
     expect(admitted("at < timestamp '2023-12-31T18:30:00.000001Z'", records)).toEqual([1, 2]);
     expect(admitted("at < date '2023-12-31'", records)).toEqual([]);
@@ -94,7 +109,11 @@ describe("the truth table", () => {
   });
 
   it("[V5] 9007199254740993 and 9007199254740992 are different", () => {
-    const records = [{ declared: { n: 9007199254740993n } }, { declared: { n: 9007199254740992n } }, { user: { n: 9007199254740993n } }];
+    const records = [
+      { declared: { n: 9007199254740993n } },
+      { declared: { n: 9007199254740992n } },
+      { user: { n: 9007199254740993n } },
+    ];
     expect(admitted("n = 9007199254740993", records)).toEqual([1]);
     expect(admitted("n = 9007199254740993.0", records)).toEqual([1]);
     expect(admitted("n < 9007199254740993", records)).toEqual([2]);
