@@ -122,6 +122,9 @@ describe("embedChecked", () => {
       cause,
       retry: "later",
     });
+    const busy = new HoldfastError("BUSY", "wait");
+    const refusing = createHashEmbedder({ before: () => Promise.reject(busy) });
+    await expect(embedChecked(refusing, ["a"], document)).rejects.toBe(busy);
     const missing = new HoldfastError("PACKAGE_MISSING", "install it");
     const opening = { ...createHashEmbedder(), open: () => Promise.reject(missing) };
     await expect(embedChecked(opening, ["a"], document)).rejects.toBe(missing);
@@ -161,6 +164,19 @@ describe("embedChecked", () => {
       code: "TIMEOUT",
     });
     expect(embedder.calls).toHaveLength(1);
+  });
+
+  it("[Q11] sends nothing when the signal was raised while texts were checked", async () => {
+    const controller = new AbortController();
+    const countAndAbort = (): number => {
+      controller.abort();
+      return 1;
+    };
+    const double = createHashEmbedder();
+    const embedder = { ...double, countTokens: countAndAbort };
+    const call = embedChecked(embedder, ["a"], { ...document, signal: controller.signal });
+    await expect(call).rejects.toMatchObject({ code: "ABORTED" });
+    expect(double.calls).toEqual([]);
   });
 
   it.each([0, -1, 1.5, Number.NaN])("refuses %s texts a call", async (textsPerCall) => {

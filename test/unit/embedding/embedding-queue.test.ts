@@ -230,6 +230,18 @@ describe("the queue of an offline embedder", () => {
     expect([threads.ended, threads.terminated]).toEqual([[0], []]);
   });
 
+  it("[E12] close starts no thread for a call that waits while a slice is answered", async () => {
+    const { queue, threads } = setUp();
+    void embed(queue, ["a"]);
+    void embed(queue, ["b"]);
+    threads.last.answer();
+    await queue.close();
+    await settled();
+    expect(threads.sent).toHaveLength(1);
+    expect(threads.lose).toHaveLength(1);
+    expect(queue.close()).toBe(queue.close());
+  });
+
   it("[E12] close ends a thread that does not end by itself when the grace time is over", async () => {
     const { queue, threads } = setUp({ closeGraceMs: 1 });
     threads.endsByItself = false;
