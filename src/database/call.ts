@@ -15,16 +15,29 @@ const CANCEL_GRACE_MS = 500;
 /** The longest delay of a timer (2^31 − 1 ms). */
 const TIMEOUT_MAX_MS = 2_147_483_647;
 
+/** The caller's bounds as one signal: for calls of several stages, whose time counts from the first one. */
+export function withDeadline(bounds: CallBounds): CallBounds {
+  assertBounds(bounds, "read");
+  const { signal, timeoutMs } = bounds;
+  if (timeoutMs === undefined) return signal === undefined ? {} : { signal };
+  const deadline = AbortSignal.timeout(Math.ceil(timeoutMs));
+  return { signal: signal === undefined ? deadline : AbortSignal.any([signal, deadline]) };
+}
+
+function reasonOf(signal: AbortSignal): CancelReason {
+  return (signal.reason as { name?: unknown } | undefined)?.name === "TimeoutError" ? "timeout" : "aborted";
+}
+
 /** Refuses bounds that cannot be kept, and calls whose signal has fired already. */
 export function assertBounds(bounds: CallBounds, kind: "read" | "write"): void {
   const { signal, timeoutMs } = bounds;
-  if (timeoutMs !== undefined && !(timeoutMs > 0 && timeoutMs <= TIMEOUT_MAX_MS)) {
+  if (timeoutMs !== undefined && !(typeof timeoutMs === "number" && timeoutMs > 0 && timeoutMs <= TIMEOUT_MAX_MS)) {
     throw new HoldfastError(
       "INVALID_ARGUMENT",
       `timeoutMs is a number of milliseconds above 0 and at most ${TIMEOUT_MAX_MS}.`,
     );
   }
-  if (signal?.aborted === true) throw cancelError("aborted", kind === "write" ? "not-applied" : "none");
+  if (signal?.aborted === true) throw cancelError(reasonOf(signal), kind === "write" ? "not-applied" : "none");
 }
 
 /**
@@ -45,7 +58,7 @@ export function within(call: RunningCall, bounds: CallBounds, kind: "read" | "wr
       if (kind === "read") finish(() => reject(cancelError(why, "none")));
       else stopGrace = schedule(CANCEL_GRACE_MS, () => finish(() => reject(cancelError(why, "unknown"))));
     };
-    const onAbort = (): void => cancel("aborted");
+    const onAbort = (): void => cancel(signal === undefined ? "aborted" : reasonOf(signal));
     const stopTimer = timeoutMs === undefined ? undefined : schedule(timeoutMs, () => cancel("timeout"));
     const finish = (settle: () => void): void => {
       signal?.removeEventListener("abort", onAbort);

@@ -20,7 +20,8 @@ const CHECKPOINT_AFTER_WRITES = 200;
 const CHECKPOINT_AFTER_BYTES = 8 * 1024 * 1024;
 const CHECKPOINT_WHEN_IDLE_MS = 1_000;
 
-const CLOSE_WAIT_MS = 10_000;
+/** How long a closing handle waits for its calls in flight (E12). */
+export const CLOSE_WAIT_MS = 10_000;
 
 type State = "open" | "closing" | "closed" | "failed";
 
@@ -89,8 +90,9 @@ export class Database {
   }
 
   /** Runs a read of a few rows by key at once, on the calling thread's own connection. */
-  lookup<Input, Output>(operation: ReadOperation<Input, Output>, input: Input): Output {
+  lookup<Input, Output>(operation: ReadOperation<Input, Output>, input: Input, bounds: CallBounds = {}): Output {
     this.assertOpen();
+    assertBounds(bounds, "read");
     return this.#engine.lookup({ name: operation.name, input }, neverCancelled) as Output;
   }
 
@@ -106,11 +108,16 @@ export class Database {
     return this.#closing;
   }
 
+  /** Waits for the calls in flight, at most 10 s. */
+  async settled(): Promise<void> {
+    await settledWithin([...this.#inFlight], CLOSE_WAIT_MS);
+  }
+
   async #close(): Promise<void> {
     const failed = this.#state === "failed";
     this.#state = "closing";
     this.#stopIdle?.();
-    if (!failed) await settledWithin([...this.#inFlight], CLOSE_WAIT_MS);
+    if (!failed) await this.settled();
     await this.#engine.close();
     this.#state = "closed";
     this.#onClosed();
@@ -161,7 +168,8 @@ export class Database {
   }
 }
 
-async function settledWithin(calls: readonly Promise<unknown>[], boundMs: number): Promise<void> {
+/** Waits until every call has settled, or until the bound. */
+export async function settledWithin(calls: readonly Promise<unknown>[], boundMs: number): Promise<void> {
   let stop: (() => void) | undefined;
   const bound = new Promise<void>((resolve) => {
     stop = schedule(boundMs, resolve);

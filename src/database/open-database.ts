@@ -64,7 +64,7 @@ function startShared(file: string, options: DatabaseOptions, plan: DatabasePlan,
 
 async function release(file: string, shared: Shared): Promise<void> {
   shared.holders -= 1;
-  if (shared.holders > 0) return;
+  if (shared.holders > 0) return shared.database.settled();
   if (openFolders.get(file) === shared) openFolders.delete(file);
   await shared.database.close();
 }

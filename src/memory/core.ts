@@ -3,7 +3,8 @@ import { LIMITS } from "../contract/limits.ts";
 import { assertId } from "../contract/names.ts";
 import type { CallOptions } from "../contract/store.ts";
 import { assertWellFormed } from "../contract/text.ts";
-import type { Database } from "../database/database.ts";
+import { withDeadline } from "../database/call.ts";
+import { CLOSE_WAIT_MS, type Database, settledWithin } from "../database/database.ts";
 import { HoldfastError } from "../errors/index.ts";
 import { type BoundFilter, bindWhere, type FilterSchema } from "../filter/index.ts";
 import type { Clock } from "../io/clock.ts";
@@ -39,6 +40,7 @@ export class MemoryCore {
   readonly database: Database;
   readonly #pipeline: Pipeline;
   readonly #clock: Clock;
+  readonly #inFlight = new Set<Promise<unknown>>();
 
   constructor(database: Database, pipeline: Pipeline, clock: Clock) {
     this.database = database;
@@ -46,7 +48,31 @@ export class MemoryCore {
     this.#clock = clock;
   }
 
-  async remember(
+  /** Waits for calls that still embed, at most 10 s: their commits are yet to come. */
+  async settled(): Promise<void> {
+    await settledWithin([...this.#inFlight], CLOSE_WAIT_MS);
+  }
+
+  /** Waits for calls that still embed, at most 10 s: their commits are yet to come (E12). */
+  async settled(): Promise<void> {
+    await settledWithin([...this.#inFlight], CLOSE_WAIT_MS);
+  }
+
+  remember(
+    session: SessionLife,
+    inputs: readonly EventInput[],
+    options: CallOptions,
+  ): Promise<readonly RememberReceipt[]> {
+    const receipts = this.#remember(session, inputs, withDeadline(options));
+    this.#inFlight.add(receipts);
+    const done = (): void => {
+      this.#inFlight.delete(receipts);
+    };
+    receipts.then(done, done);
+    return receipts;
+  }
+
+  async #remember(
     session: SessionLife,
     inputs: readonly EventInput[],
     options: CallOptions,
@@ -55,7 +81,9 @@ export class MemoryCore {
     assertCount(inputs.length, LIMITS.recordsPerBatchMax, "events of one call");
     const events = inputs.map((input) => toEvent(input, this.#clock));
     assertDistinct(events.map(({ id }) => id));
-    const digests = await this.database.read(knownEvents, { session, events: events.map(({ id }) => id) }, options);
+    const space = this.#pipeline.identity;
+    const known = { session, events: events.map(({ id }) => id), space };
+    const digests = await this.database.read(knownEvents, known, options);
     const fresh = events.filter((event, index) => {
       const digest = digests[index];
       if (digest !== undefined) assertSameEvent(event, digest);
@@ -77,10 +105,11 @@ export class MemoryCore {
     const limit = toLimit(options.limit);
     const minCosineSimilarity = toThreshold(options.minCosineSimilarity);
     if (session !== undefined) this.database.lookup(requireLiveSession, session);
-    const vector = await this.#pipeline.embedQuery(tenant.id, question, options);
+    const bounds = withDeadline(options);
+    const vector = await this.#pipeline.embedQuery(tenant.id, question, bounds);
     const { identity } = this.#pipeline.identity;
     const input = { tenant, filter, words: tokeniseWords(question), vector, identity, limit, minCosineSimilarity };
-    const { segments, damaged, vectorSearch } = await this.database.read(recallSegments, input, options);
+    const { segments, damaged, vectorSearch } = await this.database.read(recallSegments, input, bounds);
     return { hits: segments.map(toHit), ranking: RANKING, vectorSearch, damaged };
   }
 

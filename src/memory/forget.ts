@@ -6,7 +6,7 @@ import {
   type WriteUnit,
   writeOperation,
 } from "../database/operation.ts";
-import { currentSpace } from "../embedding/spaces.ts";
+import { assertSameSpace, currentSpace, type SpaceIdentity } from "../embedding/spaces.ts";
 import { deleteEvent, findEvent, findEventDigest, segmentsOf } from "../segments/sqlite/events.ts";
 import { tokensOf } from "../segments/sqlite/terms.ts";
 import { unindexSegment } from "../segments/sqlite/text-index.ts";
@@ -61,13 +61,19 @@ function removeVectors(unit: WriteUnit, tenant: TenantLife, segments: readonly {
 export interface KnownEventsInput {
   readonly session: SessionLife;
   readonly events: readonly string[];
+  readonly space: SpaceIdentity;
 }
 
-/** The digests of events that are there already, so that nobody pays to embed them again. */
+/**
+ * The digests of events that are there already, so that nobody pays to embed them again. Raises
+ * EMBEDDING_SPACE_MISMATCH before anything is embedded whose vectors the commit would refuse (V14).
+ */
 export const knownEvents: ReadOperation<KnownEventsInput, readonly (string | undefined)[]> = readOperation(
   "memory.known-events",
-  (view, { session, events }) => {
+  (view, { session, events, space }) => {
     requireSession(view.connection, session);
+    const stored = currentSpace(view.connection);
+    if (stored !== undefined) assertSameSpace(stored, space);
     return events.map((id) => findEventDigest(view.connection, session.tenant.tenant, id));
   },
 );

@@ -111,6 +111,7 @@ export class MemoryHandle implements Memory {
 
   async close(): Promise<void> {
     this.#closed = true;
+    await this.#core.settled();
     await this.#release();
   }
 

@@ -77,9 +77,9 @@ export class EmbeddedBackend implements StoreBackend {
     );
   }
 
-  async getPartition(key: string): Promise<BackendPartition | undefined> {
+  async getPartition(key: string, options: CallOptions): Promise<BackendPartition | undefined> {
     this.assertOpen();
-    const life = this.#database.lookup(findPartitionRow, { store: this.#store.store, key });
+    const life = this.#database.lookup(findPartitionRow, { store: this.#store.store, key }, options);
     return life && this.#toPartition(life);
   }
 

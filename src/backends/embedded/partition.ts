@@ -91,7 +91,7 @@ export class EmbeddedPartition implements BackendPartition {
     const input = { life: this.#life, ids, includeVectors };
     const small = ids.length <= LOOKUP_IDS_MAX;
     const found = small
-      ? this.#database.lookup(getRecords, input)
+      ? this.#database.lookup(getRecords, input, options)
       : await this.#database.read(getRecords, input, options);
     return { schema: found.schema, answer: found.records };
   }
