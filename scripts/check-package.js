@@ -85,6 +85,9 @@ function fail(message) {
 const folder = mkdtempSync(join(tmpdir(), "holdfast-consumer-"));
 try {
   check(folder);
+} catch (error) {
+  console.error(error instanceof Error ? error.message : error);
+  process.exitCode = 1;
 } finally {
   rmSync(folder, { recursive: true, force: true });
 }
