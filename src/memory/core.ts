@@ -48,11 +48,6 @@ export class MemoryCore {
     this.#clock = clock;
   }
 
-  /** Waits for calls that still embed, at most 10 s: their commits are yet to come. */
-  async settled(): Promise<void> {
-    await settledWithin([...this.#inFlight], CLOSE_WAIT_MS);
-  }
-
   /** Waits for calls that still embed, at most 10 s: their commits are yet to come (E12). */
   async settled(): Promise<void> {
     await settledWithin([...this.#inFlight], CLOSE_WAIT_MS);
