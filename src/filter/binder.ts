@@ -3,7 +3,7 @@ import type { PropertyKind } from "../contract/properties.ts";
 import { type BoundValue, bindUserValue, bindValue } from "../contract/property-values.ts";
 import { HoldfastError } from "../errors/index.ts";
 import type { BoundField, BoundFilter, BoundKind } from "./bound-filter.ts";
-import { readTree } from "./canonical.ts";
+import { canonicalNumber, readTree } from "./canonical.ts";
 import { type FilterSchema, resolveField } from "./filter-schema.ts";
 import { invalidFilter } from "./invalid-filter.ts";
 import { mergeEquals } from "./merge-equals.ts";
@@ -86,7 +86,8 @@ function bindValues(reference: FieldReference, literals: readonly Literal[], sch
   if (users.some((user) => user.kind !== own)) {
     throw invalidFilter(`The ${name} is compared with values of several types in one IN; write one IN a type.`);
   }
-  return { field, kind: own, values: users.map((user) => user.value) };
+  const values = users.map(({ kind: userKind, value }) => (userKind === "number" ? canonicalNumber(value) : value));
+  return { field, kind: own, values };
 }
 
 function bindLiteral(kind: PropertyKind, literal: Literal, name: string): BoundValue {

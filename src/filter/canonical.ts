@@ -158,7 +158,8 @@ function unfit(value: unknown): HoldfastError {
   );
 }
 
-function canonicalNumber(value: number | bigint): number | bigint {
+/** Of the spellings of one number the one that is left; they compare as equal. */
+export function canonicalNumber(value: number | bigint): number | bigint {
   if (typeof value === "bigint") return toSafeNumber(value);
   if (value === 0) return 0;
   if (Number.isSafeInteger(value) || !Number.isInteger(value)) return value;

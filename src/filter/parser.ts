@@ -50,15 +50,17 @@ class Parser {
   }
 
   #or(): Filter {
-    const operands = [this.#and()];
+    const first = this.#and();
+    const operands = [first];
     while (this.#scanner.keyword("OR")) operands.push(this.#and());
-    return { op: "or", operands };
+    return operands.length === 1 ? first : { op: "or", operands };
   }
 
   #and(): Filter {
-    const operands = [this.#unary()];
+    const first = this.#unary();
+    const operands = [first];
     while (this.#scanner.keyword("AND")) operands.push(this.#unary());
-    return { op: "and", operands };
+    return operands.length === 1 ? first : { op: "and", operands };
   }
 
   #unary(): Filter {
@@ -147,7 +149,7 @@ class Parser {
     if (key !== undefined) return key;
     const name = this.#scanner.adjacentPeek(NAME);
     if (name === undefined || isKeyword(name)) {
-      throw this.#scanner.expected("a name", 'a name in double quotes such as m."Customer ID"');
+      throw this.#scanner.expectedHere("a name", 'a name in double quotes such as m."Customer ID"');
     }
     this.#scanner.token(NAME);
     return name;

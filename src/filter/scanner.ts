@@ -84,12 +84,23 @@ export class Scanner {
   }
 
   expected(...expected: readonly string[]): HoldfastError<"FILTER_SYNTAX"> {
-    const found = this.atEnd() ? "the filter ends here" : "something else stands here";
-    return this.error(`expected ${list(expected)}, but ${found}`, expected);
+    this.#skipSpace();
+    return this.expectedHere(...expected);
+  }
+
+  /** The same where no blank may stand before the token. */
+  expectedHere(...expected: readonly string[]): HoldfastError<"FILTER_SYNTAX"> {
+    const at = this.#at;
+    const found = at === this.#text.length ? "the filter ends here" : "something else stands here";
+    return this.error(`expected ${list(expected)}, but ${found}`, expected, at);
   }
 
   /** Says where and what; never repeats the text, which can be private (O4). */
-  error(problem: string, expected: readonly string[], position: number = this.position()): HoldfastError<"FILTER_SYNTAX"> {
+  error(
+    problem: string,
+    expected: readonly string[],
+    position: number = this.position(),
+  ): HoldfastError<"FILTER_SYNTAX"> {
     return new HoldfastError("FILTER_SYNTAX", `The filter cannot be read at position ${position}: ${problem}.`, {
       details: { position, expected },
     });

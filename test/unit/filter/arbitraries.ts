@@ -6,7 +6,7 @@ import type { FilterSchema } from "../../../src/filter/index.ts";
 import type { TestRecord } from "./sqlite-records.ts";
 
 /** No record has a value for a key that begins with `ghost`. */
-export const SCHEMA = {
+export const SCHEMA: PropertySchema = {
   kind: "string",
   n: "int",
   score: "float",
@@ -17,7 +17,7 @@ export const SCHEMA = {
   ghost_score: "float",
   ghost_draft: "bool",
   ghost_at: "datetime",
-} as const satisfies PropertySchema;
+};
 
 export const FILTER_SCHEMA: FilterSchema = { declared: SCHEMA, userKeys: true };
 
@@ -135,7 +135,7 @@ const declaredNames = fc.oneof(
 const declaredLeaf: fc.Arbitrary<Filter> = fc
   .record({ name: declaredNames, shape: fc.constantFrom("equals", "in", "ordering", "isNull") })
   .chain(({ name, shape }) => {
-    const kind = (SCHEMA as PropertySchema)[name] ?? "string";
+    const kind = SCHEMA[name] ?? "string";
     return leaf({ scope: "declared", name }, shape, LITERALS[kind], kind !== "string" && kind !== "bool");
   });
 
