@@ -1,4 +1,5 @@
 import { CancelFlags, type Cancellation, type CancelReason, neverCancelled } from "../io/cancellation.ts";
+import { giveWay } from "../io/clock.ts";
 import { type CheckpointMode, checkpoint } from "./checkpointer.ts";
 import type { Connection } from "./connection.ts";
 import { type Engine, type EngineCall, joinParts, type RunningCall } from "./engine.ts";
@@ -41,7 +42,10 @@ export class InlineEngine implements Engine {
   }
 
   read(call: EngineCall): RunningCall {
-    return this.#start("none", async (cancellation) => this.#reader.run(call.name, call.input, cancellation));
+    return this.#start("none", async (cancellation) => {
+      await giveWay();
+      return this.#reader.run(call.name, call.input, cancellation);
+    });
   }
 
   lookup(call: EngineCall, cancellation: Cancellation): unknown {

@@ -23,6 +23,21 @@ export function yieldToEventLoop(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }
 
+/** How long calls that answer without leaving their turn may follow one another. */
+const TURN_MS_MAX = 5;
+
+let gaveWayAtMs = 0;
+
+/**
+ * Lets others run when that is some time ago. Calls that are answered on the calling thread pass here:
+ * a caller that polls with them in a loop would otherwise starve the very thing that it waits for.
+ */
+export async function giveWay(): Promise<void> {
+  if (systemClock.monotonicMs() - gaveWayAtMs < TURN_MS_MAX) return;
+  await yieldToEventLoop();
+  gaveWayAtMs = systemClock.monotonicMs();
+}
+
 const parked = new Int32Array(new SharedArrayBuffer(4));
 
 /** Blocks this thread, for lock waits inside threads of our own. */

@@ -4,6 +4,7 @@ import type { CallOptions, Erasure, PartitionInfo } from "../../contract/store.t
 import type { Database } from "../../database/database.ts";
 import type { OpenDatabase } from "../../database/open-database.ts";
 import { HoldfastError } from "../../errors/index.ts";
+import { giveWay } from "../../io/clock.ts";
 import type { Life } from "../../registry/lives.ts";
 import type { StoreRow } from "../../registry/stores.ts";
 import type { BackendPartition, StoreBackend } from "../../store/backend.ts";
@@ -79,6 +80,7 @@ export class EmbeddedBackend implements StoreBackend {
 
   async getPartition(key: string, options: CallOptions): Promise<BackendPartition | undefined> {
     this.assertOpen();
+    await giveWay();
     const life = this.#database.lookup(findPartitionRow, { store: this.#store.store, key }, options);
     return life && this.#toPartition(life);
   }

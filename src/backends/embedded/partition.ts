@@ -3,7 +3,7 @@ import type { CallOptions, Erasure, WriteReceipt } from "../../contract/store.ts
 import type { Database } from "../../database/database.ts";
 import type { OutgoingPart } from "../../database/engine.ts";
 import type { BoundFilter } from "../../filter/index.ts";
-import { yieldToEventLoop } from "../../io/clock.ts";
+import { giveWay, yieldToEventLoop } from "../../io/clock.ts";
 import type { Life } from "../../registry/lives.ts";
 import type {
   Answered,
@@ -88,6 +88,7 @@ export class EmbeddedPartition implements BackendPartition {
     options: CallOptions,
   ): Promise<Answered<readonly (BackendRecord | undefined)[]>> {
     this.#assertOpen();
+    await giveWay();
     const input = { life: this.#life, ids, includeVectors };
     const small = ids.length <= LOOKUP_IDS_MAX;
     const found = small

@@ -1,0 +1,50 @@
+/** Texts that break what joins, cuts, escapes or re-encodes them. Each is Unicode text. */
+export const HOSTILE_TEXTS: readonly string[] = [
+  "",
+  " ",
+  "don't",
+  'a"b',
+  "a\\b",
+  "\\",
+  "%",
+  "_",
+  "a%",
+  "a_",
+  "a'",
+  "ab",
+  "line\nbreak",
+  "carriage\r\nreturn",
+  "tab\tstop",
+  "nul\0inside",
+  "\0",
+  "👩‍👩‍👧",
+  "\u{10ffff}",
+  "\uffff",
+  "\ufeffbom",
+  "é",
+  "e\u0301",
+  "İstanbul",
+  "中文文本",
+  "שלום",
+  "x' OR 1=1 --",
+  '"; DROP TABLE records; --',
+  "$1",
+  "?",
+  ":name",
+  "null",
+  "NULL",
+  "true",
+  "1",
+  "1.0",
+  "-0",
+  "[object Object]",
+  "__proto__",
+  "constructor",
+  "../../up",
+];
+
+/** The ones that can be ids of records. */
+export const HOSTILE_IDS: readonly string[] = HOSTILE_TEXTS.filter((text) => text !== "");
+
+/** No Unicode text: half of a surrogate pair. */
+export const LONE_SURROGATES: readonly string[] = ["\ud800", "a\udc00b", "\udfff\ud800", "ok\ud83d"];
