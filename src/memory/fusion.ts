@@ -23,14 +23,14 @@ const TEXT_WEIGHT = 0.5;
  * Orders by the weighted sum of both channels' scores, each standardised over the candidates (mean 0,
  * deviation 1), ties by age. Rank fusion with k = 60 was measured worse than text alone.
  */
-export function fuse(candidates: readonly Candidate[], limit: number): readonly Ranked[] {
+export function fuse(candidates: readonly Candidate[]): readonly Ranked[] {
   const texts = standardise(candidates.map(({ textScore }) => textScore ?? 0));
   const cosines = standardise(candidates.map(({ cosine }) => cosine ?? 0));
   const ranked = candidates.map((candidate, index) => ({
     ...candidate,
     score: TEXT_WEIGHT * (texts[index] ?? 0) + (1 - TEXT_WEIGHT) * (cosines[index] ?? 0),
   }));
-  return ranked.sort((a, b) => b.score - a.score || a.segment - b.segment).slice(0, limit);
+  return ranked.sort((a, b) => b.score - a.score || a.segment - b.segment);
 }
 
 function standardise(values: readonly number[]): readonly number[] {

@@ -5,7 +5,7 @@ import { currentSpace, type Space } from "../embedding/spaces.ts";
 import type { BoundFilter } from "../filter/index.ts";
 import { type Life, requireLife } from "../registry/lives.ts";
 import { admittedSegments, segmentFilter } from "../segments/sqlite/event-filter.ts";
-import { readSegments, type SegmentRange, type StoredEvent } from "../segments/sqlite/events.ts";
+import { readSegment, type StoredSegment } from "../segments/sqlite/events.ts";
 import { searchText, type TextQuery } from "../segments/sqlite/text-search.ts";
 import { toColumnFilter } from "./column-filter.ts";
 import { type Candidate, fuse, type Ranked } from "./fusion.ts";
@@ -24,10 +24,7 @@ export interface RecallInput {
   readonly minCosineSimilarity: number;
 }
 
-export interface RecalledSegment extends Ranked {
-  readonly range: SegmentRange;
-  readonly event: StoredEvent;
-}
+export interface RecalledSegment extends Ranked, StoredSegment {}
 
 export interface RecallOutput {
   readonly segments: readonly RecalledSegment[];
@@ -59,19 +56,27 @@ export const recallSegments: ReadOperation<RecallInput, RecallOutput> = readOper
     });
     const vectors = searchVectors(view, input, { limit: wanted, ...admission.rows });
     const candidates = join(texts, vectors.hits, vectors.cosines(texts.map(({ segment }) => String(segment))));
-    const ranked = fuse(candidates, input.limit);
-    const { found, damaged } = readSegments(
-      view.connection,
-      input.tenant.tenant,
-      ranked.map(({ segment }) => segment),
-    );
-    const segments = ranked.flatMap((candidate) => {
-      const read = found.get(candidate.segment);
-      return read === undefined ? [] : [{ ...candidate, ...read }];
-    });
+    const { segments, damaged } = readRanked(view, input, fuse(candidates));
     return { segments, damaged: damaged + vectors.damaged, vectorSearch: vectors.state };
   },
 );
+
+/** The best whole segments: a damaged one gives its place to the next. */
+function readRanked(
+  view: ReadView,
+  input: RecallInput,
+  ranked: readonly Ranked[],
+): Pick<RecallOutput, "segments" | "damaged"> {
+  const segments: RecalledSegment[] = [];
+  let damaged = 0;
+  for (const candidate of ranked) {
+    if (segments.length === input.limit) break;
+    const stored = readSegment(view.connection, input.tenant.tenant, candidate.segment);
+    if (stored === "damaged") damaged += 1;
+    else if (stored !== undefined) segments.push({ ...candidate, ...stored });
+  }
+  return { segments, damaged };
+}
 
 interface VectorSearch {
   readonly state: RecallOutput["vectorSearch"];
@@ -104,7 +109,7 @@ function searchVectors(
     state,
     hits: answer?.hits ?? [],
     damaged: answer?.damaged ?? 0,
-    cosines: (segments) => cosinesOf(view, life, vector, segments),
+    cosines: (segments) => cosinesOf(view, life, { vector, ids: segments, skipDamaged: true }),
   };
 }
 

@@ -74,18 +74,21 @@ export interface ScoreInput {
 
 export const scoreRecords: ReadOperation<ScoreInput, readonly (number | undefined)[]> = readOperation(
   "embedded.score",
-  (view, { life, vector, ids }) => cosinesOf(view, life, vector, ids),
+  (view, { life, vector, ids }) => cosinesOf(view, life, { vector, ids }),
 );
 
+export interface CosinesRequest {
+  readonly vector: Float32Array;
+  readonly ids: readonly string[];
+  /** Gives a damaged record no cosine instead of raising DAMAGED. */
+  readonly skipDamaged?: boolean;
+}
+
 /** Cosines of records by id, read by key: the same bits as a scan gives (Q1). */
-export function cosinesOf(
-  view: ReadView,
-  life: Life,
-  vector: Float32Array,
-  ids: readonly string[],
-): readonly (number | undefined)[] {
+export function cosinesOf(view: ReadView, life: Life, request: CosinesRequest): readonly (number | undefined)[] {
+  const { vector, ids, skipDamaged = false } = request;
   requireLife(view.connection, life);
-  const { find } = rowsById(view, life);
+  const { find } = rowsById(view, life, skipDamaged);
   const query = new Float64Array(vector);
   const queryNorm = normOf(query);
   return ids.map((id) => {

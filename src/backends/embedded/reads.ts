@@ -39,10 +39,11 @@ export const getRecords: ReadOperation<GetInput, FoundRecords<FoundRecord | unde
   },
 );
 
-/** Finds whole rows by id; raises DAMAGED for one whose checksum does not hold. */
+/** Finds whole rows by id; one whose checksum does not hold raises DAMAGED, or is taken for missing where that is asked for. */
 export function rowsById(
   view: ReadView,
   life: Life,
+  skipDamaged = false,
 ): { readonly schema: PropertySchema; find(id: string): RecordRow | undefined } {
   const store = requireStore(view.connection, life);
   const schema = store.properties;
@@ -53,7 +54,7 @@ export function rowsById(
       const row = select.get(life.partition, id);
       if (row === undefined) return undefined;
       const record = readRow(row, life.partition, schema);
-      if (record === undefined) throw damaged(id);
+      if (record === undefined && !skipDamaged) throw damaged(id);
       return record;
     },
   };

@@ -53,7 +53,11 @@ export function findEventDigest(connection: Connection, tenant: number, id: stri
   return row && String(row.digest);
 }
 
-export function findEvent(connection: Connection, tenant: number, id: string): { readonly event: number; readonly session: number } | undefined {
+export function findEvent(
+  connection: Connection,
+  tenant: number,
+  id: string,
+): { readonly event: number; readonly session: number } | undefined {
   const row = connection.prepare("SELECT event, session FROM events WHERE tenant = ? AND id = ?").get(tenant, id);
   return row && { event: Number(row.event), session: Number(row.session) };
 }
@@ -65,19 +69,39 @@ export function insertEvent(connection: Connection, owner: EventOwner, event: Ne
   );
   const { producer = null, role = null, kind = null } = event;
   const { lastInsertRowid } = insert.run(
-    owner.tenant, owner.session, event.id, event.at, event.atOffset,
-    producer, role, kind, event.text, FIRST_REVISION, nowMicros, event.digest,
+    owner.tenant,
+    owner.session,
+    event.id,
+    event.at,
+    event.atOffset,
+    producer,
+    role,
+    kind,
+    event.text,
+    FIRST_REVISION,
+    nowMicros,
+    event.digest,
   );
   const insertProperty = connection.prepare(
     "INSERT INTO event_properties (event, name, kind, value, written_offset) VALUES (?, ?, ?, ?, ?)",
   );
   for (const [name, value] of event.properties) {
-    insertProperty.run(lastInsertRowid, name, value.kind, toSql(value), value.kind === "datetime" ? value.offset : null);
+    insertProperty.run(
+      lastInsertRowid,
+      name,
+      value.kind,
+      toSql(value),
+      value.kind === "datetime" ? value.offset : null,
+    );
   }
   return lastInsertRowid;
 }
 
-export function insertSegment(connection: Connection, owner: { readonly tenant: number; readonly event: number }, segment: SegmentRange & { readonly checksum: number }): number {
+export function insertSegment(
+  connection: Connection,
+  owner: { readonly tenant: number; readonly event: number },
+  segment: SegmentRange & { readonly checksum: number },
+): number {
   const insert = connection.prepare(
     `INSERT INTO segments (tenant, event, start, "end", checksum, token_string) VALUES (?, ?, ?, ?, ?, '')`,
   );
@@ -89,7 +113,10 @@ export function noteTokens(connection: Connection, segment: number, tokenString:
   connection.prepare("UPDATE segments SET token_string = ? WHERE segment = ?").run(tokenString, segment);
 }
 
-export function segmentsOf(connection: Connection, event: number): readonly { readonly segment: number; readonly tokenString: string }[] {
+export function segmentsOf(
+  connection: Connection,
+  event: number,
+): readonly { readonly segment: number; readonly tokenString: string }[] {
   const rows = connection.prepare("SELECT segment, token_string FROM segments WHERE event = ?").all(event);
   return rows.map((row) => ({ segment: Number(row.segment), tokenString: String(row.token_string) }));
 }
@@ -101,7 +128,12 @@ export function deleteEvent(connection: Connection, event: number): void {
 }
 
 /** CRC-32 over what a segment says: tenant, event, revision, range, text and properties (E11). */
-export function segmentChecksum(tenant: number, event: Pick<NewEvent, "id" | "text" | "properties">, range: SegmentRange, revision: number = FIRST_REVISION): number {
+export function segmentChecksum(
+  tenant: number,
+  event: Pick<NewEvent, "id" | "text" | "properties">,
+  range: SegmentRange,
+  revision: number = FIRST_REVISION,
+): number {
   let text = `${tenant};${event.id.length}:${event.id};${revision};${range.start}-${range.end}`;
   for (const name of [...event.properties.keys()].sort()) {
     const property = event.properties.get(name);
@@ -112,29 +144,31 @@ export function segmentChecksum(tenant: number, event: Pick<NewEvent, "id" | "te
   return crc32(event.text.slice(range.start, range.end), crc32(text));
 }
 
-/** Segments with their events, by number, in one read; damaged ones are left out and counted. */
-export function readSegments(connection: Connection, tenant: number, segments: readonly number[]): {
-  readonly found: ReadonlyMap<number, { readonly range: SegmentRange; readonly event: StoredEvent }>;
-  readonly damaged: number;
-} {
+/** A segment with the event that it is a part of. */
+export interface StoredSegment {
+  readonly range: SegmentRange;
+  readonly event: StoredEvent;
+}
+
+/** Reads one segment of a tenant; `damaged` when its checksum does not hold, `undefined` when it is not there. */
+export function readSegment(
+  connection: Connection,
+  tenant: number,
+  segment: number,
+): StoredSegment | "damaged" | undefined {
   const select = connection.prepare(
-    `SELECT s.segment, s.start, s."end", s.checksum, e.event, e.id, e.at, e.at_offset, e.producer, e.role, e.kind, e.text, e.revision,
+    `SELECT s.start, s."end", s.checksum, e.event, e.id, e.at, e.at_offset, e.producer, e.role, e.kind, e.text, e.revision,
             n.id AS session, n.user
      FROM segments AS s JOIN events AS e ON e.event = s.event JOIN sessions AS n ON n.session = e.session
      WHERE s.segment = ? AND s.tenant = ?`,
     { bigints: true },
   );
-  const found = new Map<number, { range: SegmentRange; event: StoredEvent }>();
-  let damaged = 0;
-  for (const segment of segments) {
-    const row = select.get(segment, tenant);
-    if (row === undefined) continue;
-    const event = toEvent(row, propertiesOf(connection, Number(row.event)));
-    const range = { start: Number(row.start), end: Number(row.end) };
-    if (segmentChecksum(tenant, event, range, event.revision) === Number(row.checksum)) found.set(segment, { range, event });
-    else damaged += 1;
-  }
-  return { found, damaged };
+  const row = select.get(segment, tenant);
+  if (row === undefined) return undefined;
+  const event = toEvent(row, propertiesOf(connection, Number(row.event)));
+  const range = { start: Number(row.start), end: Number(row.end) };
+  const isWhole = segmentChecksum(tenant, event, range, event.revision) === Number(row.checksum);
+  return isWhole ? { range, event } : "damaged";
 }
 
 function toEvent(row: SqlRow, properties: ReadonlyMap<string, UserValue>): StoredEvent {
@@ -155,7 +189,10 @@ function toEvent(row: SqlRow, properties: ReadonlyMap<string, UserValue>): Store
 }
 
 function propertiesOf(connection: Connection, event: number): ReadonlyMap<string, UserValue> {
-  const select = connection.prepare("SELECT name, kind, value, written_offset FROM event_properties WHERE event = ? ORDER BY name", { bigints: true });
+  const select = connection.prepare(
+    "SELECT name, kind, value, written_offset FROM event_properties WHERE event = ? ORDER BY name",
+    { bigints: true },
+  );
   return new Map(select.all(event).map((row) => [String(row.name), fromSql(row)]));
 }
 

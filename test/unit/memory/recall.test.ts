@@ -185,4 +185,14 @@ describe("forgetting", () => {
     expect(hits.map(({ event }) => event)).not.toContain("a1");
     expect(damaged).toBe(1);
   });
+
+  it("[E11] a damaged segment gives its place to the next, and a damaged vector leaves the words searchable", async () => {
+    const { memory, raw } = await seeded();
+    raw.exec("UPDATE events SET text = 'I moved to Madrid in May.' WHERE id = 'a1'");
+    expect((await memory.recall("moved Lisbon cat", { limit: 4 })).hits).toHaveLength(4);
+    raw.exec("UPDATE vectors_1 SET vector = x'00' WHERE row = (SELECT max(row) FROM vectors_1)");
+    const { hits, damaged } = await memory.recall("quotes");
+    expect(hits[0]).toMatchObject({ event: "b2", channels: ["text"] });
+    expect(damaged).toBeGreaterThan(0);
+  });
 });
