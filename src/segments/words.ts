@@ -31,6 +31,7 @@ const LONG_HAN = /^\p{scx=Han}{3,}$/u;
 const ELISION = /^(?:[cdjlmnst]|qu)'(?=.)/;
 const POSSESSIVE = /'s$/;
 const ASCII_WORD = /^[a-z]+$/;
+const HALF_PAIR = /[\ud800-\udbff]$/;
 const THOUSANDS = /^,\d{3}(?!\d)/;
 
 /**
@@ -100,10 +101,9 @@ function pushUnspaced(tokens: string[], run: string): void {
   }
 }
 
-/** Cuts before the code point that would pass the limit. */
+/** Cuts to the limit, and never inside a surrogate pair. */
 function capUnits(word: string): string {
-  if (word.length <= TOKEN_UNITS_MAX) return word;
-  return word.slice(0, widthAt(word, TOKEN_UNITS_MAX - 1) === 2 ? TOKEN_UNITS_MAX - 1 : TOKEN_UNITS_MAX);
+  return word.slice(0, TOKEN_UNITS_MAX).replace(HALF_PAIR, "");
 }
 
 /** One byte for each code point of the basic plane: the class plus one, or 0 where it is not known yet. */
