@@ -12,7 +12,7 @@ export interface WriteCall extends CallBounds {
   readonly parts?: AsyncIterable<OutgoingPart>;
 }
 
-/** Writes that wait at once, in bytes of their input (E7). One call alone may be larger. */
+/** Writes that wait at once, in bytes of their input (E7). Beside them one call may wait that is larger by itself. */
 const QUEUE_BYTES_MAX = 64 * 1024 * 1024;
 
 /** A passive checkpoint is asked for after this many commits or bytes: about 16 MiB of log. */
@@ -34,6 +34,7 @@ export class Database {
   #state: State = "open";
   #failure: unknown;
   #queuedBytes = 0;
+  #oversizedBytes = 0;
   #writesSinceCheckpoint = 0;
   #bytesSinceCheckpoint = 0;
   #stopIdle: (() => void) | undefined;
@@ -72,7 +73,7 @@ export class Database {
       if (isHoldfastError(error, "FAILED")) this.#fail(error);
       throw error;
     } finally {
-      this.#queuedBytes -= call.sizeBytes;
+      this.#giveBack(call.sizeBytes);
       this.#noteWrite(call.sizeBytes);
     }
   }
@@ -123,13 +124,22 @@ export class Database {
     this.#onClosed();
   }
 
+  /** A batch of any size gets in, and does not shut out small writes while it is under way: memory stays bounded. */
   #reserve(sizeBytes: number): void {
-    if (this.#queuedBytes > 0 && this.#queuedBytes + sizeBytes > QUEUE_BYTES_MAX) {
+    const oversized = sizeBytes > QUEUE_BYTES_MAX;
+    const full = oversized ? this.#oversizedBytes > 0 : this.#queuedBytes + sizeBytes > QUEUE_BYTES_MAX;
+    if (full) {
       const message = "More writes are waiting than the queue holds; wait for some of them and try again.";
-      const details = { queuedBytes: this.#queuedBytes, queueBytesMax: QUEUE_BYTES_MAX };
+      const details = { queuedBytes: this.#queuedBytes + this.#oversizedBytes, queueBytesMax: QUEUE_BYTES_MAX };
       throw new HoldfastError("BUSY", message, { details, outcome: "not-applied" });
     }
-    this.#queuedBytes += sizeBytes;
+    if (oversized) this.#oversizedBytes = sizeBytes;
+    else this.#queuedBytes += sizeBytes;
+  }
+
+  #giveBack(sizeBytes: number): void {
+    if (sizeBytes > QUEUE_BYTES_MAX) this.#oversizedBytes = 0;
+    else this.#queuedBytes -= sizeBytes;
   }
 
   #track<T>(answer: Promise<T>): Promise<T> {
