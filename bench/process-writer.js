@@ -15,6 +15,8 @@ process.send({ ready: true });
 
 async function write() {
   const waits = [];
+  const startMs = performance.now();
+  let worst = { waitMs: 0, atMs: 0 };
   const endMs = performance.now() + Number(seconds) * 1000;
   for (let call = 0; performance.now() < endMs; call += 1) {
     const slice = Array.from({ length: Number(batch) }, (_, index) => ({
@@ -23,9 +25,11 @@ async function write() {
     }));
     const start = performance.now();
     await partition.upsert(slice);
-    waits.push(performance.now() - start);
+    const waitMs = performance.now() - start;
+    waits.push(waitMs);
+    if (waitMs > worst.waitMs) worst = { waitMs, atMs: start - startMs };
   }
   await store.close();
-  process.send({ waits });
+  process.send({ waits, worst });
   process.disconnect();
 }

@@ -1,15 +1,19 @@
+import { readFileSync } from "node:fs";
 import { monitorEventLoopDelay } from "node:perf_hooks";
 
-/** The longest time in which a timer of 1 ms did not run, by what was going on. */
+/**
+ * The longest time in which a timer of 1 ms did not run, by what was going on. On Linux the time in
+ * which this thread was ready and got no processor is taken off: that is the machine's, not ours.
+ */
 export class StallWatch {
   #longest = new Map();
   #phase = "";
-  #last = 0;
+  #last = { atMs: 0, ranMs: 0, waitedMs: 0 };
   #timer;
   #histogram = monitorEventLoopDelay({ resolution: 1 });
 
   start() {
-    this.#last = performance.now();
+    this.#last = now();
     this.#histogram.enable();
     this.#timer = setInterval(() => this.#tick(), 1);
   }
@@ -18,7 +22,7 @@ export class StallWatch {
   async during(name, action) {
     this.#tick();
     this.#phase = name;
-    this.#longest.set(name, 0);
+    this.#longest.set(name, { heldMs: 0, ranMs: 0, gapMs: 0 });
     const start = performance.now();
     await action();
     const took = performance.now() - start;
@@ -34,6 +38,7 @@ export class StallWatch {
     this.#histogram.disable();
   }
 
+  /** By phase: the longest hold, how much of it was computing, and the longest gap with the waits for a processor. */
   get longest() {
     return this.#longest;
   }
@@ -44,9 +49,28 @@ export class StallWatch {
   }
 
   #tick() {
-    const now = performance.now();
-    const gap = now - this.#last;
-    this.#last = now;
-    if (gap > (this.#longest.get(this.#phase) ?? Number.POSITIVE_INFINITY)) this.#longest.set(this.#phase, gap);
+    const last = this.#last;
+    this.#last = now();
+    const gapMs = this.#last.atMs - last.atMs;
+    const heldMs = Math.max(0, gapMs - (this.#last.waitedMs - last.waitedMs));
+    const longest = this.#longest.get(this.#phase);
+    if (longest === undefined) return;
+    longest.gapMs = Math.max(longest.gapMs, gapMs);
+    if (heldMs <= longest.heldMs) return;
+    longest.heldMs = heldMs;
+    longest.ranMs = this.#last.ranMs - last.ranMs;
   }
+}
+
+function now() {
+  return { atMs: performance.now(), ...schedule() };
+}
+
+const SCHEDSTAT = process.platform === "linux" ? `/proc/self/task/${process.pid}/schedstat` : undefined;
+
+/** Milliseconds since its start in which this thread ran, and in which it could have run and did not. */
+function schedule() {
+  if (SCHEDSTAT === undefined) return { ranMs: 0, waitedMs: 0 };
+  const [ran, waited] = readFileSync(SCHEDSTAT, "utf8").split(" ");
+  return { ranMs: Number(ran) / 1e6, waitedMs: Number(waited) / 1e6 };
 }

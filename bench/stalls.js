@@ -48,11 +48,11 @@ export async function run({ dist, folder, rows }) {
 }
 
 function figuresOf(watch, took) {
-  const figures = [...watch.longest].map(([name, value]) => ({
+  const figures = [...watch.longest].map(([name, { heldMs, ranMs, gapMs }]) => ({
     name,
-    value,
+    value: heldMs,
     unit: "ms",
-    note: `took ${Math.round(took.get(name))} ms`,
+    note: `computing ${Math.round(ranMs)}; with waits for a processor ${Math.round(gapMs)}; took ${Math.round(took.get(name))}`,
   }));
   const [idle, ...phases] = figures;
   const longest = phases.reduce((worst, figure) => (figure.value > worst.value ? figure : worst));
@@ -60,7 +60,7 @@ function figuresOf(watch, took) {
     idle,
     ...phases,
     { name: "monitorEventLoopDelay, over all", value: watch.histogramMaxMs, unit: "ms" },
-    { name: "longest hold", value: longest.value, unit: "ms", atMost: 50, note: longest.name },
+    { name: "longest hold", value: longest.value, unit: "ms", atMost: 50, note: longest.name.trim() },
   ];
 }
 
