@@ -60,8 +60,8 @@ async function readDefinition(path: string): Promise<object> {
   }
 }
 
-/** Ideographs outside the basic plane, and a sign that was punctuation until Unicode 11. */
-const SET_APART = /[\u{20000}-\u{2a6df}\u{2a700}-\u{2ceaf}\u{2f800}-\u{2fa1f}\u{111c9}]/gu;
+/** Ideographs outside the basic plane, and two signs that were punctuation until Unicode 11 and 12. */
+const SET_APART = /[\u{20000}-\u{2a6df}\u{2a700}-\u{2ceaf}\u{2f800}-\u{2fa1f}\u{111c9}\u166d]/gu;
 
 /**
  * The model's tokenizer (in Rust) and ours (in JavaScript) read a few texts differently, which was seen by
