@@ -1,0 +1,76 @@
+import { type Command, InvalidArgumentError } from "commander";
+import type { EventInput } from "../../index.ts";
+import { withMemory } from "../folder.ts";
+import { type CommonOptions, withCommonOptions, withJson } from "../options.ts";
+import type { Surroundings } from "../surroundings.ts";
+import { toJsonLine } from "../text/json.ts";
+import { toPrintableLine } from "../text/printable.ts";
+
+interface RememberFlags extends CommonOptions {
+  readonly session: string;
+  readonly user?: string;
+  readonly id?: string;
+  readonly at?: string;
+  readonly producer?: string;
+  readonly role?: string;
+  readonly kind?: string;
+  readonly property?: Readonly<Record<string, string>>;
+  readonly json?: true;
+}
+
+const EXAMPLES = `
+Examples:
+  $ holdfast remember "I moved to Lisbon in May." --session support-42 --user alice --producer alice
+  $ holdfast remember "The review is on Friday." --session planning --property topic=dates`;
+
+/** `holdfast remember`: keeps one event. */
+export function addRemember(program: Command, surroundings: Surroundings): void {
+  const command = program
+    .command("remember")
+    .summary("remember one thing")
+    .description("Keeps one event in a session, which is made when missing. It is on disk when the command returns.")
+    .argument("<text>", "what was said")
+    .requiredOption("--session <id>", "the session that it belongs to")
+    .option("--user <id>", "the user of the session")
+    .option("--id <id>", "an id of its own, under which it may be sent again; random when absent")
+    .option("--at <time>", "when it was said, such as 2026-05-01T12:00:00Z; now when absent")
+    .option("--producer <name>", "who said it")
+    .option("--role <role>", "for example user, assistant, tool")
+    .option("--kind <kind>", "for example message, fact, task")
+    .option("--property <key=text>", "a property of your own; may be repeated", addProperty)
+    .addHelpText("after", EXAMPLES);
+  withCommonOptions(withJson(command), surroundings).action((text: string, flags: RememberFlags) =>
+    remember(surroundings, text, flags),
+  );
+}
+
+async function remember(surroundings: Surroundings, text: string, flags: RememberFlags): Promise<void> {
+  const { stdout, signal } = surroundings;
+  await withMemory(surroundings, flags.path, "create", async (memory) => {
+    const { session: id, user } = flags;
+    const found = user === undefined ? await memory.getSession(id) : undefined;
+    const session = found ?? (await memory.createSession(id, { signal, ...(user !== undefined && { user }) }));
+    const receipt = await session.remember(toEvent(text, flags), { signal });
+    const verb = receipt.created ? "Remembered" : "Already there:";
+    await stdout.write(flags.json ? toJsonLine(receipt) : `${verb} ${toPrintableLine(receipt.id)}\n`);
+  });
+}
+
+function toEvent(text: string, flags: RememberFlags): EventInput {
+  const { id, at, producer, role, kind, property: properties } = flags;
+  return {
+    text,
+    ...(id !== undefined && { id }),
+    ...(at !== undefined && { at }),
+    ...(producer !== undefined && { producer }),
+    ...(role !== undefined && { role }),
+    ...(kind !== undefined && { kind }),
+    ...(properties !== undefined && { properties }),
+  };
+}
+
+function addProperty(pair: string, before: Readonly<Record<string, string>> = {}): Readonly<Record<string, string>> {
+  const equals = pair.indexOf("=");
+  if (equals < 1) throw new InvalidArgumentError("Give key=text.");
+  return { ...before, [pair.slice(0, equals)]: pair.slice(equals + 1) };
+}

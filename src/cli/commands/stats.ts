@@ -1,0 +1,59 @@
+import type { Command } from "commander";
+import type { MemoryStats } from "../../index.ts";
+import { withMemory } from "../folder.ts";
+import { type CommonOptions, withCommonOptions, withJson } from "../options.ts";
+import { dim, type Output } from "../output.ts";
+import type { Surroundings } from "../surroundings.ts";
+import { toJsonLine } from "../text/json.ts";
+import { toPrintableLine } from "../text/printable.ts";
+import { formatBytes, formatCount } from "../text/quantities.ts";
+import { padLine } from "../text/width.ts";
+
+interface StatsFlags extends CommonOptions {
+  readonly json?: true;
+}
+
+const EXAMPLES = `
+Examples:
+  $ holdfast stats
+  $ holdfast stats --path ./other.holdfast --json`;
+
+/** `holdfast stats`: how much is kept, and by what. */
+export function addStats(program: Command, surroundings: Surroundings): void {
+  const command = program
+    .command("stats")
+    .summary("show what the memory holds")
+    .description("Shows counts, size, the embedding model and the database engine.")
+    .addHelpText("after", EXAMPLES);
+  withCommonOptions(withJson(command), surroundings).action((flags: StatsFlags) =>
+    withMemory(surroundings, flags.path, "existing", async (memory) => {
+      const { stdout, signal } = surroundings;
+      const stats = await memory.stats({ signal });
+      await stdout.write(flags.json ? toJsonLine(stats) : renderStats(stats, stdout));
+    }),
+  );
+}
+
+function renderStats(stats: MemoryStats, output: Output): string {
+  const rows: readonly (readonly [string, string])[] = [
+    ["folder", stats.path],
+    ["tenant", stats.tenant],
+    ["sessions", formatCount(stats.sessions)],
+    ["events", formatCount(stats.events)],
+    ["segments", formatCount(stats.segments)],
+    ["words", formatCount(stats.words)],
+    ["vectors", formatCount(stats.vectors)],
+    ["model", modelOf(stats)],
+    ["file", formatBytes(stats.fileBytes)],
+    ["engine", `SQLite ${stats.sqlite} (${stats.driver}), threads: ${stats.threads}`],
+  ];
+  const lines = rows.map(([name, value]) => `${dim(output, padLine(name, 9))} ${toPrintableLine(value)}`);
+  return `${lines.join("\n")}\n`;
+}
+
+function modelOf({ space, dimensions }: MemoryStats): string {
+  if (space === undefined) return "none yet";
+  const { provider, model, revision } = JSON.parse(space) as Readonly<Record<string, unknown>>;
+  const name = [provider, model, revision].filter((part) => typeof part === "string").join(" ");
+  return `${name}, ${dimensions ?? 0} dimensions`;
+}

@@ -1,0 +1,20 @@
+/** What the command line ends with. Stopped by a signal it ends as shells expect: 128 + the signal's number. */
+export const EXIT = {
+  ok: 0,
+  error: 1,
+  usage: 2,
+} as const;
+
+const SIGNAL_NUMBERS = { SIGINT: 2, SIGTERM: 15 } as const;
+
+export type StopSignalName = keyof typeof SIGNAL_NUMBERS;
+
+/** Why a command was stopped; the reason of its abort signal. */
+export class StopSignal extends Error {
+  readonly exitCode: number;
+
+  constructor(name: StopSignalName) {
+    super(`Stopped by ${name}.`);
+    this.exitCode = 128 + SIGNAL_NUMBERS[name];
+  }
+}
