@@ -1,6 +1,6 @@
 import type { BoundValue } from "../contract/property-values.ts";
 import { HoldfastError } from "../errors/index.ts";
-import type { BoundField, BoundFilter, BoundKind } from "./bound-filter.ts";
+import type { BoundFilter } from "./bound-filter.ts";
 import { inList } from "./sqlite-lists.ts";
 
 /** What SQLite can be given for a `?`. An integer is a `bigint`: drivers bind a `number` as REAL. */
@@ -35,6 +35,9 @@ export function compileSqlite(filter: BoundFilter, target: SqliteTarget): Compil
   return { sql, parameters: compiler.parameters };
 }
 
+/** A leaf on a user's own key that one row of their table decides. */
+type OwnLeaf = Extract<BoundFilter, { op: "equals" | "ordering" | "in" | "isNull" }>;
+
 class Compiler {
   readonly parameters: SqliteParameter[] = [];
   readonly #target: SqliteTarget;
@@ -52,36 +55,41 @@ class Compiler {
       case "not":
         return `(NOT ${this.node(filter.operand)})`;
       case "and":
-      case "or": {
-        const parts = filter.operands.map((operand) => this.node(operand));
-        return balanced(parts, filter.op === "and" ? "AND" : "OR");
-      }
+      case "or":
+        return this.#connective(filter.op, filter.operands);
       case "isNull":
-        return filter.field.scope === "m"
-          ? `(NOT ${this.#userValue(filter.field, undefined, () => undefined)})`
-          : `(${this.#target.column(filter.field.name)} IS NULL)`;
+        if (filter.field.scope === "m") return `(NOT ${this.#exists([filter])})`;
+        return `(${this.#target.column(filter.field.name)} IS NULL)`;
       case "equals":
-        // IS is = with an answer for NULL.
-        return this.#leaf(filter, (value) => `${value} IS ${this.#bind(filter.value)}`);
       case "ordering":
-        return this.#leaf(filter, (value) => `ifnull(${value} ${filter.comparison} ${this.#bind(filter.value)}, 0)`);
       case "in":
-        return this.#leaf(filter, (value) => `ifnull(${value} IN ${this.#list(filter.values)}, 0)`);
+        if (filter.field.scope === "m") return this.#exists([filter]);
+        return `(${this.#compare(this.#target.column(filter.field.name), filter)})`;
       default:
         return filter satisfies never;
     }
   }
 
-  #leaf(
-    { field, kind }: { readonly field: BoundField; readonly kind: BoundKind },
-    condition: (value: string) => string,
-  ): string {
-    return field.scope === "m"
-      ? this.#userValue(field, kind, condition)
-      : `(${condition(this.#target.column(field.name))})`;
+  /**
+   * Leaves on users' own keys that any one row may decide share one subquery: each subquery is a cursor, opened
+   * again for every record, and to open one SQLite walks the list of all that are open.
+   */
+  #connective(op: "and" | "or", operands: readonly BoundFilter[]): string {
+    const shared: OwnLeaf[] = [];
+    const others: BoundFilter[] = [];
+    for (const operand of operands) {
+      const leaf = op === "or" ? asHeld(operand) : asMissing(operand);
+      if (leaf === undefined) others.push(operand);
+      else shared.push(leaf);
+    }
+    const parts: string[] = [];
+    if (shared.length > 0) parts.push(op === "or" ? this.#exists(shared) : `(NOT ${this.#exists(shared)})`);
+    for (const operand of others) parts.push(this.node(operand));
+    return balanced(parts, op === "and" ? "AND" : "OR");
   }
 
-  #userValue(field: BoundField, kind: BoundKind | undefined, condition: (value: string) => string | undefined): string {
+  /** Whether a property of the record satisfies one of the leaves; `isNull` stands for having the key at all. */
+  #exists(leaves: readonly OwnLeaf[]): string {
     const userKeys = this.#target.userKeys;
     if (userKeys === undefined) {
       throw new HoldfastError(
@@ -89,12 +97,29 @@ class Compiler {
         "A filter on a user's own key was compiled where there are none; please report it.",
       );
     }
-    const name = this.#bind(field.name);
-    const parts = [`"property".event = ${userKeys.owner}`, `"property".name = ${name}`];
-    if (kind !== undefined) parts.push(`"property".kind = '${kind}'`);
-    const compared = condition('"property".value');
-    if (compared !== undefined) parts.push(compared);
-    return `EXISTS (SELECT 1 FROM ${userKeys.table} AS "property" WHERE ${parts.join(" AND ")})`;
+    const conditions = leaves.map((leaf) => this.#ownCondition(leaf));
+    const any = balanced(conditions, "OR");
+    return `EXISTS (SELECT 1 FROM ${userKeys.table} AS "property" WHERE "property".event = ${userKeys.owner} AND ${any})`;
+  }
+
+  #ownCondition(leaf: OwnLeaf): string {
+    const named = `"property".name = ${this.#bind(leaf.field.name)}`;
+    if (leaf.op === "isNull") return named;
+    return `(${named} AND "property".kind = '${leaf.kind}' AND ${this.#compare('"property".value', leaf)})`;
+  }
+
+  /** A comparison that has an answer for NULL: IS for =, and 0 instead of nothing. */
+  #compare(value: string, leaf: Exclude<OwnLeaf, { op: "isNull" }>): string {
+    switch (leaf.op) {
+      case "equals":
+        return `${value} IS ${this.#bind(leaf.value)}`;
+      case "ordering":
+        return `ifnull(${value} ${leaf.comparison} ${this.#bind(leaf.value)}, 0)`;
+      case "in":
+        return `ifnull(${value} IN ${this.#list(leaf.values)}, 0)`;
+      default:
+        return leaf satisfies never;
+    }
   }
 
   #bind(value: BoundValue): string {
@@ -107,6 +132,18 @@ class Compiler {
     this.parameters.push(...parameters);
     return sql;
   }
+}
+
+/** The leaf when it holds for a record that has a certain property. */
+function asHeld(filter: BoundFilter): OwnLeaf | undefined {
+  const isLeaf = filter.op === "equals" || filter.op === "ordering" || filter.op === "in";
+  return isLeaf && filter.field.scope === "m" ? filter : undefined;
+}
+
+/** The leaf when the filter holds for a record that lacks a certain property. */
+function asMissing(filter: BoundFilter): OwnLeaf | undefined {
+  if (filter.op === "not") return asHeld(filter.operand);
+  return filter.op === "isNull" && filter.field.scope === "m" ? filter : undefined;
 }
 
 /** Bools are stored as 0 and 1, integral numbers as INTEGER where exact. */
