@@ -8,6 +8,7 @@ import { MemoryCore } from "./memory/core.ts";
 import { MemoryHandle } from "./memory/memory.ts";
 import { Pipeline } from "./memory/pipeline.ts";
 import { ensureTenantRow, findTenantRow } from "./memory/sessions.ts";
+import { isTextIndexCurrent, renewTextIndex } from "./memory/text-index-version.ts";
 import { assertPlace, type PlaceOptions } from "./place.ts";
 import { DATABASE_PLAN, WORKER_URL } from "./plan.ts";
 
@@ -45,6 +46,8 @@ export async function openMemory(
     const tenant =
       database.lookup(findTenantRow, DEFAULT_TENANT) ??
       (await database.write(ensureTenantRow, DEFAULT_TENANT, { sizeBytes: TENANT_BYTES }));
+    if (!database.lookup(isTextIndexCurrent, null))
+      await database.write(renewTextIndex, null, { sizeBytes: TENANT_BYTES });
     return new MemoryHandle(new MemoryCore(database, pipeline, systemClock), tenant, release);
   } catch (error) {
     await release();

@@ -11,6 +11,7 @@ import {
   requireLiveSession,
 } from "./sessions.ts";
 import { memoryStats } from "./stats.ts";
+import { isTextIndexCurrent, renewTextIndex } from "./text-index-version.ts";
 
 /** Every operation of the memory, for the plan of a folder's threads. */
 export const MEMORY_OPERATIONS: readonly Operation[] = [
@@ -25,4 +26,6 @@ export const MEMORY_OPERATIONS: readonly Operation[] = [
   recallSegments,
   forgetEvents,
   memoryStats,
+  isTextIndexCurrent,
+  renewTextIndex,
 ];

@@ -1,6 +1,7 @@
 import { SPACES_SCHEMA } from "../embedding/spaces.ts";
 import { EVENTS_SCHEMA } from "../segments/sqlite/schema.ts";
 import { textIndexSchema } from "../segments/sqlite/text-index.ts";
+import { TEXT_INDEX_VERSION_SCHEMA } from "./text-index-version.ts";
 
 /** Tenants count their segments and words, so that one tenant's text scores never move with another's (D11). */
 const TENANTS_SCHEMA = `
@@ -22,4 +23,10 @@ CREATE TABLE sessions (
   UNIQUE (tenant, id)
 ) STRICT;`;
 
-export const MEMORY_SCHEMA: readonly string[] = [TENANTS_SCHEMA, EVENTS_SCHEMA, textIndexSchema, SPACES_SCHEMA];
+export const MEMORY_SCHEMA: readonly string[] = [
+  TENANTS_SCHEMA,
+  EVENTS_SCHEMA,
+  textIndexSchema,
+  TEXT_INDEX_VERSION_SCHEMA,
+  SPACES_SCHEMA,
+];

@@ -153,6 +153,24 @@ describe("recall", () => {
   });
 });
 
+describe("text index", () => {
+  it("[S5] one that another version of the tokenizer made is made anew when the memory is opened", async () => {
+    const { path, raw, count } = await seeded();
+    const before = raw.prepare("SELECT tokens FROM tenants").all();
+    // As an older tokenizer might have left it: words that no question asks for.
+    raw.exec(`INSERT INTO segment_words (segment_words) VALUES ('delete-all'); UPDATE segments SET token_string = 'old';
+      UPDATE tenants SET tokens = 1; UPDATE text_index SET tokenizer_version = 0`);
+    const { memory } = await openMemoryBed({ path });
+    expect((await memory.recall("Lisbon", { limit: 1 })).hits).toMatchObject([
+      { event: "a1", textScore: expect.any(Number) },
+    ]);
+    expect(raw.prepare("SELECT tokens FROM tenants").all()).toEqual(before);
+    expect(count("segment_lengths")).toBe(5);
+    expect(await memory.forget({ events: ["a1"] })).toEqual({ forgotten: 1 });
+    expect((await memory.recall("Lisbon")).hits.every(({ channels }) => !channels.includes("text"))).toBe(true);
+  });
+});
+
 describe("forgetting", () => {
   it("[S6] what is forgotten is gone from every read, and after reopening", async () => {
     const bed = await seeded();
