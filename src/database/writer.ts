@@ -35,7 +35,7 @@ export class Writer {
     this.#resources = new Resources(settings);
   }
 
-  /** Runs each job in a savepoint of one transaction; a job that fails leaves nothing and does not stop the others. */
+  /** Runs each job in one transaction, several in savepoints of it: one that fails leaves nothing and does not stop the others. */
   commit(jobs: readonly WriteJob[]): readonly JobResult[] {
     let waited: boolean;
     try {
@@ -72,18 +72,28 @@ export class Writer {
 
   #runAll(jobs: readonly WriteJob[]): readonly JobResult[] {
     const nowMicros = this.#clock.nowMicros();
+    if (jobs.length > 1) return jobs.map((job) => this.#runBeside(job, nowMicros));
+    // A job that has the transaction to itself needs no savepoint: when it fails, all of it is rolled back.
     return jobs.map((job) => {
-      this.#connection.exec("SAVEPOINT job");
       try {
-        const value = this.#run(job, nowMicros);
-        this.#connection.exec("RELEASE job");
-        return { value };
+        return { value: this.#run(job, nowMicros) };
       } catch (error) {
-        // Raises when SQLite has ended the whole transaction by itself (a full disk): then every job fails.
-        this.#connection.exec("ROLLBACK TO job; RELEASE job");
         return { error: this.#toError(error, "not-applied") };
       }
     });
+  }
+
+  #runBeside(job: WriteJob, nowMicros: number): JobResult {
+    this.#connection.exec("SAVEPOINT job");
+    try {
+      const value = this.#run(job, nowMicros);
+      this.#connection.exec("RELEASE job");
+      return { value };
+    } catch (error) {
+      // Raises when SQLite has ended the whole transaction by itself (a full disk): then every job fails.
+      this.#connection.exec("ROLLBACK TO job; RELEASE job");
+      return { error: this.#toError(error, "not-applied") };
+    }
   }
 
   #run(job: WriteJob, nowMicros: number): unknown {

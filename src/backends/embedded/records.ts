@@ -35,13 +35,17 @@ export class PartitionWriter {
   readonly #life: Life;
   readonly #store: StoreRow;
   readonly #statements: Statements;
-  #state: LifeState;
+  readonly #state: LifeState;
+  #records: number;
+  #checksum: number;
   #removed = 0;
 
   constructor(unit: WriteUnit, life: Life) {
     this.#unit = unit;
     this.#life = life;
     this.#state = requireLife(unit.connection, life);
+    this.#records = this.#state.records;
+    this.#checksum = this.#state.checksum;
     this.#store = requireStore(unit.connection, life);
     this.schema = this.#store.properties;
     this.#statements = statementsOf(unit.connection, this.#store);
@@ -104,7 +108,8 @@ export class PartitionWriter {
   finish(changed: boolean): number {
     if (!changed) return this.#state.position;
     if (this.#removed > 0) trimRemovals(this.#unit.connection, this.#store.store, this.#removed);
-    return advanceLife(this.#unit.connection, this.#life, this.#state);
+    const counted = { ...this.#state, records: this.#records, checksum: this.#checksum };
+    return advanceLife(this.#unit.connection, this.#life, counted);
   }
 
   #matching(filter: BoundFilter): readonly { readonly row: number; readonly checksum: number }[] {
@@ -140,8 +145,8 @@ export class PartitionWriter {
   }
 
   #count(records: number, checksum: number): void {
-    const state = this.#state;
-    this.#state = { ...state, records: state.records + records, checksum: (state.checksum ^ checksum) >>> 0 };
+    this.#records += records;
+    this.#checksum = (this.#checksum ^ checksum) >>> 0;
   }
 }
 

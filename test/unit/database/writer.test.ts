@@ -46,6 +46,13 @@ describe("writer", () => {
     expect(notesIn(other)).toEqual(["a", "c"]);
   });
 
+  it("[V14] a job that fails alone leaves nothing", () => {
+    const { writer, other } = open();
+    expect(errorOf(writer.commit([job(putThenFail.name, "a")])[0])).toMatchObject({ outcome: "not-applied" });
+    expect("value" in (writer.commit([job(putNote.name, "b")])[0] ?? {})).toBe(true);
+    expect(notesIn(other)).toEqual(["b"]);
+  });
+
   it("[E4] the write lock is taken at BEGIN, waited for within the bound, and then BUSY with nothing written", () => {
     const { writer, other } = open();
     other.exec("BEGIN IMMEDIATE");
