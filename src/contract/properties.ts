@@ -18,6 +18,20 @@ export type PropertyInputValue = string | number | bigint | boolean | Date | Ins
 /** Properties as a caller writes them. */
 export type PropertyInput = Readonly<Record<string, PropertyInputValue>>;
 
+/** What a caller may write for a property of a type. */
+export interface PropertyInputs {
+  readonly string: string;
+  readonly int: number | bigint;
+  readonly float: number | bigint;
+  readonly bool: boolean;
+  readonly datetime: Date | string | InstantLike;
+}
+
+/** Properties of one record by the store's schema: a key that is not declared, or another type, does not compile. */
+export type DeclaredInput<S extends PropertySchema> = {
+  readonly [Key in keyof S]?: PropertyInputs[S[Key]] | null | undefined;
+};
+
 /** Properties as they are read; a datetime is its canonical text `YYYY-MM-DDTHH:MM:SS.ffffffZ`. */
 export type PropertyValues = Readonly<Record<string, string | number | bigint | boolean>>;
 

@@ -1,5 +1,5 @@
 import type { Capabilities } from "./capabilities.ts";
-import type { PropertyInput, PropertySchema, PropertyValues } from "./properties.ts";
+import type { DeclaredInput, PropertySchema, PropertyValues } from "./properties.ts";
 import type { VectorInput } from "./vector.ts";
 import type { Where } from "./where.ts";
 
@@ -11,13 +11,13 @@ export interface CallOptions {
 }
 
 /** A record as it is written: an id, a vector of the store's dimensions, declared properties. */
-export interface RecordInput {
+export interface RecordInput<S extends PropertySchema = PropertySchema> {
   /** A UUID or free text of 1–512 UTF-8 bytes. */
   readonly id: string;
   /** Shape [dimensions], float32, finite, norm ≥ 2^−126. */
   readonly vector: VectorInput;
   /** Absent, `null` and `undefined` are one state: no value (V9). */
-  readonly properties?: PropertyInput;
+  readonly properties?: DeclaredInput<S>;
 }
 
 /** A record as it is read. */
@@ -119,9 +119,9 @@ export interface Partition<S extends PropertySchema = PropertySchema> {
   /** UUID of this life. */
   readonly incarnation: string;
   /** Writes whole records, one commit whatever the size (V11, V14). */
-  upsert(records: readonly RecordInput[], options?: CallOptions): Promise<UpsertReceipt>;
+  upsert(records: readonly RecordInput<S>[], options?: CallOptions): Promise<UpsertReceipt>;
   /** Changes properties alone; `null` removes one. Answers `undefined` when the id is unknown (V11). */
-  patch(id: string, properties: PropertyInput, options?: CallOptions): Promise<WriteReceipt | undefined>;
+  patch(id: string, properties: DeclaredInput<S>, options?: CallOptions): Promise<WriteReceipt | undefined>;
   /** Answers in input order, `undefined` for ids that are not there. */
   get(
     ids: readonly string[],
