@@ -50,14 +50,9 @@ export function searchText(connection: Connection, query: TextQuery): ScoredSegm
   const words = query.limit > 0 ? findWords(connection, query) : [];
   if (words.length === 0) return [];
   const search = new TextSearch(connection, query, words);
-  return query.admitted !== undefined && search.isCheaperBySegment(query.admitted.size, 0)
-    ? search
-        .best(
-          Array.from(query.admitted, (segment): Candidate => [segment, 0]),
-          0,
-        )
-        .toSorted()
-    : search.scan();
+  const { admitted } = query;
+  const small = admitted !== undefined && admitted.size * OCCURRENCES_PER_SEGMENT_READ < search.occurrencesFrom(0);
+  return small ? search.readEach(admitted) : search.scan();
 }
 
 interface QueryWord {
@@ -86,6 +81,7 @@ class TextSearch {
   readonly #query: TextQuery;
   readonly #words: readonly QueryWord[];
   readonly #scores = new Map<number, number>();
+  readonly #completed = new Map<number, number>();
   readonly #admissions = new Map<number, boolean>();
 
   constructor(connection: Connection, query: TextQuery, words: readonly QueryWord[]) {
@@ -94,33 +90,34 @@ class TextSearch {
     this.#words = words;
   }
 
-  /** Adds word by word, and stops where reading the few that can still win is cheaper than the common words' lists. */
+  /** Adds word by word, and stops where the common words' lists are dearer than reading those that can still win. */
   scan(): ScoredSegment[] {
     this.#addOccurrences(0);
     for (let next = 1; next < this.#words.length; next++) {
-      const contenders = this.#contenders(next);
-      if (contenders !== undefined) return this.best(contenders, next).toSorted();
+      const winners = this.#tryWinners(next);
+      if (winners !== undefined) return winners.toSorted();
       this.#addOccurrences(next);
     }
-    return this.best(this.#scores, this.#words.length).toSorted();
+    return this.#best(this.#scores);
   }
 
-  isCheaperBySegment(segments: number, from: number): boolean {
-    const occurrences = this.#words.slice(from).reduce((sum, word) => sum + word.containing, 0);
-    return segments * OCCURRENCES_PER_SEGMENT_READ < occurrences;
+  /** Scores segments by their own tokens alone. */
+  readEach(segments: ReadonlySet<number>): ScoredSegment[] {
+    return this.#best(Array.from(segments, (segment): Candidate => [segment, this.#complete(segment, 0, 0)]));
   }
 
-  /** The best of the admitted candidates, each completed with the words from `from` on out of its own tokens. */
-  best(candidates: Iterable<Candidate>, from: number): TopScores {
+  /** In how many segments the words from `index` on are, in all: what reading their lists costs. */
+  occurrencesFrom(index: number): number {
+    return this.#words.slice(index).reduce((sum, word) => sum + word.containing, 0);
+  }
+
+  #best(candidates: Iterable<Candidate>): ScoredSegment[] {
     const top = new TopScores(this.#query.limit);
-    for (const [segment, partial] of candidates) {
-      const candidate = {
-        segment,
-        score: from < this.#words.length ? this.#complete(segment, partial, from) : partial,
-      };
-      if (candidate.score > 0 && top.accepts(candidate) && this.#isAdmitted(segment)) top.add(candidate);
+    for (const [segment, score] of candidates) {
+      const candidate = { segment, score };
+      if (score > 0 && top.accepts(candidate) && this.#isAdmitted(segment)) top.add(candidate);
     }
-    return top;
+    return top.toSorted();
   }
 
   #addOccurrences(index: number): void {
@@ -137,18 +134,32 @@ class TextSearch {
     }
   }
 
-  /** The candidates that can still be among the best, or `undefined` where it is cheaper to go on by word. */
-  #contenders(next: number): readonly Candidate[] | undefined {
-    if (this.#scores.size < this.#query.limit || !this.isCheaperBySegment(this.#query.limit, next)) return undefined;
-    const { threshold } = this.best(this.#scores, this.#words.length);
+  /**
+   * Completes candidates from the top, until none below can reach the worst winner. Answers `undefined` where a
+   * segment without any word so far could win, or where that takes more reads than the lists to come are worth.
+   */
+  #tryWinners(next: number): TopScores | undefined {
+    const { limit } = this.#query;
     const rest = ROUNDING * this.#words.slice(next).reduce((sum, word) => sum + wordScoreMax(word.inverse), 0);
-    // A segment that holds only the words to come could win: go on.
-    if (rest >= threshold) return undefined;
-    const contenders = [...this.#scores].filter(([, score]) => score + rest >= threshold);
-    return this.isCheaperBySegment(contenders.length, next) ? contenders : undefined;
+    const occurrences = this.occurrencesFrom(next);
+    const readsMax = occurrences / OCCURRENCES_PER_SEGMENT_READ;
+    if (limit > readsMax || this.#scores.size < limit || this.#scores.size > occurrences) return undefined;
+    const top = new TopScores(limit);
+    let reads = 0;
+    for (const [segment, partial] of [...this.#scores].sort(([, a], [, b]) => b - a)) {
+      if (partial + rest < top.threshold) break;
+      if (++reads > readsMax) return undefined;
+      if (!this.#isAdmitted(segment)) continue;
+      const candidate = { segment, score: this.#complete(segment, partial, next) };
+      if (top.accepts(candidate)) top.add(candidate);
+    }
+    return rest < top.threshold ? top : undefined;
   }
 
+  /** Adds the words from `from` on out of the segment's own tokens: the same at every step, as every plan adds in one order. */
   #complete(segment: number, partial: number, from: number): number {
+    const known = this.#completed.get(segment);
+    if (known !== undefined) return known;
     const row = this.#connection.prepare(SEGMENT).get(segment, this.#query.tenant);
     if (row === undefined) return 0;
     const frequencies = new Map<string, number>();
@@ -158,6 +169,7 @@ class TextSearch {
       const frequency = frequencies.get(word.escaped) ?? 0;
       if (frequency > 0) score += wordScore(this.#query, word.inverse, { frequency, length: Number(row.length) });
     }
+    this.#completed.set(segment, score);
     return score;
   }
 
