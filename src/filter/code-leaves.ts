@@ -19,17 +19,11 @@ export function bytesNotEqual(values: Uint8Array, refused: number): ColumnNode {
   };
 }
 
-/** Texts, by their code in the dictionary. */
-export function codesEqual(codes: Int32Array, wanted: number): ColumnNode {
-  return {
-    fill(from, to, { bytes }) {
-      for (let row = from; row < to; row += 1) bytes[row - from] = Number(codes[row] === wanted);
-    },
-    admits: (row) => codes[row] === wanted,
-  };
-}
-
-/** @param wanted - codes below `distinct`; `undefined` for a text that no row has */
+/**
+ * Texts, by their code in the dictionary.
+ *
+ * @param wanted - codes below `distinct`; `undefined` for a text that no row has
+ */
 export function codesIn(codes: Int32Array, distinct: number, wanted: readonly (number | undefined)[]): ColumnNode {
   // One byte a code, moved by one so that the absent value's −1 has its own, which stays 0.
   const admitted = new Uint8Array(distinct + 1);

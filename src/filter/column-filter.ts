@@ -28,9 +28,8 @@ export function evaluateColumns(filter: BoundFilter, columns: Columns, range: Ro
 
 export function prepareColumnFilter(filter: BoundFilter, columns: Columns): ColumnFilter {
   const rows = columns.length;
-  const scratch = new Scratch();
-  const root = prepareNode(filter, columns, scratch, 1);
-  const block = scratch.at(0);
+  const root = prepareNode(filter, columns, 1);
+  const block = scratchAt(0);
   return {
     fill({ from, to }, mask) {
       assertRange({ from, to }, rows, mask);
@@ -44,19 +43,19 @@ export function prepareColumnFilter(filter: BoundFilter, columns: Columns): Colu
   };
 }
 
-function prepareNode(filter: BoundFilter, columns: Columns, scratch: Scratch, depth: number): ColumnNode {
+function prepareNode(filter: BoundFilter, columns: Columns, depth: number): ColumnNode {
   switch (filter.op) {
     case "all":
       return constantNode(true);
     case "none":
       return constantNode(false);
     case "not":
-      return notNode(prepareNode(filter.operand, columns, scratch, depth));
+      return notNode(prepareNode(filter.operand, columns, depth));
     case "and":
     case "or": {
       // Operands are asked one after another, each done with its scratch when it answers: one a level is enough.
-      const nodes = filter.operands.map((operand) => prepareNode(operand, columns, scratch, depth + 1));
-      return filter.op === "and" ? andNode(nodes, scratch.at(depth)) : orNode(nodes, scratch.at(depth));
+      const nodes = filter.operands.map((operand) => prepareNode(operand, columns, depth + 1));
+      return filter.op === "and" ? andNode(nodes, scratchAt(depth)) : orNode(nodes, scratchAt(depth));
     }
     case "isNull":
     case "equals":
@@ -68,15 +67,16 @@ function prepareNode(filter: BoundFilter, columns: Columns, scratch: Scratch, de
   }
 }
 
-/** One mask for each level of a tree. */
-class Scratch {
-  readonly #blocks: MaskBlock[] = [];
+/**
+ * One mask for each level of a tree, for all filters of a thread: a `fill` ends before another begins, and a search
+ * prepares its filter anew for each block of rows.
+ */
+const scratch: MaskBlock[] = [];
 
-  at(depth: number): MaskBlock {
-    const block = this.#blocks[depth] ?? new MaskBlock();
-    this.#blocks[depth] = block;
-    return block;
-  }
+function scratchAt(depth: number): MaskBlock {
+  const block = scratch[depth] ?? new MaskBlock();
+  scratch[depth] = block;
+  return block;
 }
 
 function assertRange({ from, to }: RowRange, rows: number, mask: Uint8Array): void {

@@ -1,11 +1,12 @@
 import type { BoundValue } from "../contract/property-values.ts";
 import { HoldfastError } from "../errors/index.ts";
 import type { BoundFilter } from "./bound-filter.ts";
-import { bytesEqual, bytesNotEqual, codesEqual, codesIn } from "./code-leaves.ts";
+import { bytesEqual, bytesNotEqual, codesIn } from "./code-leaves.ts";
 import { type ColumnNode, constantNode } from "./column-node.ts";
 import type { BoolStorage, FloatStorage, Int64Storage, StringStorage } from "./column-storage.ts";
 import type { Columns } from "./columns.ts";
 import { floatEquals, floatIn, floatIsNull, floatOrdering } from "./float-leaves.ts";
+import { int32Equals } from "./int32-leaves.ts";
 import { int64Equals, int64In, int64Ordering } from "./int64-leaves.ts";
 
 type Leaf = Extract<BoundFilter, { op: "isNull" | "equals" | "ordering" | "in" }>;
@@ -30,8 +31,8 @@ export function prepareLeaf(leaf: Leaf, columns: Columns): ColumnNode {
   }
 }
 
-function int64Leaf(leaf: Leaf, { high, low, present }: Int64Storage): ColumnNode {
-  const arrays = { high, low, present };
+function int64Leaf(leaf: Leaf, { high, low, present, isNarrow, isComplete }: Int64Storage): ColumnNode {
+  const arrays = { high, low, present, isNarrow, isComplete };
   switch (leaf.op) {
     case "isNull":
       return bytesEqual(present, 0);
@@ -64,10 +65,10 @@ function floatLeaf(leaf: Leaf, { values }: FloatStorage): ColumnNode {
 function stringLeaf(leaf: Leaf, storage: StringStorage): ColumnNode {
   switch (leaf.op) {
     case "isNull":
-      return codesEqual(storage.codes, -1);
+      return int32Equals(storage.codes, -1);
     case "equals": {
       const code = codeOf(storage, leaf.value);
-      return code === undefined ? constantNode(false) : codesEqual(storage.codes, code);
+      return code === undefined ? constantNode(false) : int32Equals(storage.codes, code);
     }
     case "in":
       return codesIn(

@@ -15,7 +15,12 @@ export class MaskBlock {
 export interface ColumnNode {
   fill(from: number, to: number, mask: MaskBlock): void;
   admits(row: number): boolean;
+  /** Of a negation: what it negates. */
+  readonly negated?: ColumnNode;
 }
+
+/** Where at most this share of the words admits any row, the rest of a conjunction asks for each such row alone. */
+const SPARSE_WORDS_SHARE = 1 / 8;
 
 /** The same answer for every row. */
 export function constantNode(admitted: boolean): ColumnNode {
@@ -28,7 +33,9 @@ export function constantNode(admitted: boolean): ColumnNode {
 }
 
 export function notNode(operand: ColumnNode): ColumnNode {
+  if (operand.negated !== undefined) return operand.negated;
   return {
+    negated: operand,
     fill(from, to, mask) {
       operand.fill(from, to, mask);
       const { words } = mask;
@@ -48,16 +55,40 @@ export function andNode(operands: readonly ColumnNode[], scratch: MaskBlock): Co
       const others = scratch.words;
       const count = wordCount(from, to);
       for (let operand = 1; operand < operands.length; operand += 1) {
+        if (isSparse(words, count)) {
+          keepAdmitted(operands.slice(operand), from, to, mask);
+          return;
+        }
         operands[operand]?.fill(from, to, scratch);
         for (let index = 0; index < count; index += 1)
           words[index] = (words[index] as number) & (others[index] as number);
       }
     },
-    admits(row) {
-      for (const operand of operands) if (!operand.admits(row)) return false;
-      return true;
-    },
+    admits: (row) => areAllAdmitting(operands, row),
   };
+}
+
+function isSparse(words: Int32Array, count: number): boolean {
+  let admitting = 0;
+  for (let index = 0; index < count; index += 1) admitting += Number(words[index] !== 0);
+  return admitting <= count * SPARSE_WORDS_SHARE;
+}
+
+/** Asks the operands for the rows that are admitted so far. */
+function keepAdmitted(operands: readonly ColumnNode[], from: number, to: number, { bytes, words }: MaskBlock): void {
+  const count = wordCount(from, to);
+  for (let index = 0; index < count; index += 1) {
+    if (words[index] === 0) continue;
+    const end = Math.min(index * 4 + 4, to - from);
+    for (let at = index * 4; at < end; at += 1) {
+      if (bytes[at] === 1 && !areAllAdmitting(operands, from + at)) bytes[at] = 0;
+    }
+  }
+}
+
+function areAllAdmitting(operands: readonly ColumnNode[], row: number): boolean {
+  for (const operand of operands) if (!operand.admits(row)) return false;
+  return true;
 }
 
 /** @param scratch - a mask that no node above or beside this one holds anything in */

@@ -41,6 +41,18 @@ export class Int64Storage {
   high: Int32Array = new Int32Array(0);
   low: Uint32Array = new Uint32Array(0);
   present: Uint8Array = new Uint8Array(0);
+  #isNarrow = true;
+  #isComplete = true;
+
+  /** Every value so far is an int32: its low half, read as signed, says it all. */
+  get isNarrow(): boolean {
+    return this.#isNarrow;
+  }
+
+  /** Every row so far has a value. */
+  get isComplete(): boolean {
+    return this.#isComplete;
+  }
 
   reserve(capacity: number): void {
     this.high = grown(this.high, new Int32Array(capacity));
@@ -49,12 +61,17 @@ export class Int64Storage {
   }
 
   set(row: number, value: BoundValue | undefined): void {
-    if (value === undefined) return;
+    if (value === undefined) {
+      this.#isComplete = false;
+      return;
+    }
     if (typeof value !== "bigint") throw mistyped("bigint");
     SPLIT[0] = value;
-    this.high[row] = HALVES[HIGH] as number;
-    this.low[row] = HALVES[1 - HIGH] as number;
+    const [high, low] = [HALVES[HIGH] as number, HALVES[1 - HIGH] as number];
+    this.high[row] = high;
+    this.low[row] = low;
     this.present[row] = 1;
+    if (high !== low >> 31) this.#isNarrow = false;
   }
 
   get(row: number): BoundValue | undefined {
