@@ -1,5 +1,8 @@
 /** The two sizes of a chunk: a small one holds one row of the most dimensions, a large one is 64 small ones. */
-export const CHUNK_BYTES: { readonly small: number; readonly large: number } = { small: 64 * 1024, large: 4 * 1024 * 1024 };
+export const CHUNK_BYTES: { readonly small: number; readonly large: number } = {
+  small: 64 * 1024,
+  large: 4 * 1024 * 1024,
+};
 
 export type ChunkSize = keyof typeof CHUNK_BYTES;
 
