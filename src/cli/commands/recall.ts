@@ -22,7 +22,7 @@ const EXAMPLES = `
 Examples:
   $ holdfast recall where does Alice live
   $ holdfast recall "what did we decide" --session planning --limit 3
-  $ holdfast recall Lisbon --user alice --where "m.topic = 'home' AND at >= timestamp '2026-01-01'"
+  $ holdfast recall Lisbon --user alice --where "m.topic = 'home' AND at >= date '2026-01-01'"
   $ holdfast recall Lisbon --json | jq -r '.hits[].text'`;
 
 /** `holdfast recall`: asks by meaning and by words. */
