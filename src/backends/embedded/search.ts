@@ -110,21 +110,39 @@ function admittedRows(block: Block, { filter, allowed }: BlockSearch, scratch: S
     return { count, mask: undefined, slots: undefined };
   if (filter === undefined) mask.fill(1, 0, count);
   else evaluateColumns(filter, block.columns, { from: 0, to: count }, mask);
-  let admitted = 0;
-  for (let slot = 0; slot < count; slot += 1) {
-    if (mask[slot] === 0) continue;
-    if (block.alive[slot] === 0 || (allowed !== undefined && !allowed.has(block.ids[slot] ?? ""))) {
-      mask[slot] = 0;
-      continue;
-    }
-    slots[admitted] = slot;
-    admitted += 1;
-  }
+  refuseGone(block, mask);
+  if (allowed !== undefined) refuseOthers(block, allowed, mask);
+  const admitted = slotsOf(scratch, count);
   return {
     count: admitted,
     mask,
     slots: admitted <= count * SLOTS_SHARE_MAX ? slots.subarray(0, admitted) : undefined,
   };
+}
+
+function refuseGone({ alive, count, live }: Block, mask: Uint8Array): void {
+  if (live === count) return;
+  for (let slot = 0; slot < count; slot += 1) mask[slot] = (mask[slot] as number) & (alive[slot] as number);
+}
+
+function refuseOthers({ ids, count }: Block, allowed: ReadonlySet<string>, mask: Uint8Array): void {
+  for (let slot = 0; slot < count; slot += 1) {
+    if (mask[slot] === 1 && !allowed.has(ids[slot] ?? "")) mask[slot] = 0;
+  }
+}
+
+/** Lists the admitted slots and answers how many; four rows that are all refused cost one look. */
+function slotsOf({ mask, words, slots }: Scratch, count: number): number {
+  let admitted = 0;
+  for (let start = 0; start < count; start += 4) {
+    if (words[start >> 2] === 0) continue;
+    const end = Math.min(start + 4, count);
+    for (let slot = start; slot < end; slot += 1) {
+      slots[admitted] = slot;
+      admitted += mask[slot] as number;
+    }
+  }
+  return admitted;
 }
 
 function queriesOf({ vectors, count }: BlockSearch, dimensions: number): readonly PreparedQuery[] {
@@ -163,7 +181,10 @@ class VisitedBlocks {
 /** Room for one block, made once a thread. */
 interface Scratch {
   readonly dots: Float64Array;
+  /** A byte a row, 1 or 0. */
   readonly mask: Uint8Array;
+  /** The same bytes four at a time. */
+  readonly words: Int32Array;
   readonly slots: Uint32Array;
 }
 
@@ -171,9 +192,11 @@ interface Scratch {
 const BLOCK_ROWS_MAX = CHUNK_BYTES.large / 4;
 
 function createScratch(_settings: EngineSettings): Scratch {
+  const mask = new Uint8Array(BLOCK_ROWS_MAX);
   return {
     dots: new Float64Array(BLOCK_ROWS_MAX),
-    mask: new Uint8Array(BLOCK_ROWS_MAX),
+    mask,
+    words: new Int32Array(mask.buffer),
     slots: new Uint32Array(BLOCK_ROWS_MAX),
   };
 }
