@@ -21,7 +21,7 @@ import type {
   RememberReceipt,
 } from "./contract.ts";
 import { type EventInput, toEvent } from "./event-input.ts";
-import { forgetEvents, knownEvents } from "./forget.ts";
+import { compactWords, forgetEvents, knownEvents } from "./forget.ts";
 import { RANKING } from "./fusion.ts";
 import type { Pipeline } from "./pipeline.ts";
 import { recallSegments } from "./recall.ts";
@@ -123,6 +123,7 @@ export class MemoryCore {
       sizeBytes: events.length * EVENT_OVERHEAD_BYTES,
     });
     if (options.erase !== true) return { forgotten };
+    await this.database.write(compactWords, null, { ...options, sizeBytes: EVENT_OVERHEAD_BYTES });
     return { forgotten, erasure: await eraseLog(this.database) };
   }
 

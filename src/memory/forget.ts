@@ -9,7 +9,7 @@ import {
 import { assertSameSpace, currentSpace, type SpaceIdentity } from "../embedding/spaces.ts";
 import { deleteEvent, findEvent, findEventDigest, segmentsOf } from "../segments/sqlite/events.ts";
 import { tokensOf } from "../segments/sqlite/terms.ts";
-import { unindexSegment } from "../segments/sqlite/text-index.ts";
+import { compactTextIndex, unindexSegment } from "../segments/sqlite/text-index.ts";
 import { requireSession, type SessionLife } from "./sessions.ts";
 import { countSegments, requireTenant, type TenantLife } from "./tenants.ts";
 import { tenantPartition } from "./vector-records.ts";
@@ -57,6 +57,12 @@ function removeVectors(unit: WriteUnit, tenant: TenantLife, segments: readonly {
   for (const { segment } of segments) vectors.remove(String(segment));
   vectors.finish(segments.length > 0);
 }
+
+/** Takes what FTS5 keeps of removed words, their beginnings, out of the text index: part of erasing (E14). */
+export const compactWords: WriteOperation<null, null> = writeOperation("memory.compact-words", (unit) => {
+  compactTextIndex(unit.connection);
+  return null;
+});
 
 export interface KnownEventsInput {
   readonly session: SessionLife;

@@ -1,5 +1,5 @@
 import type { Operation } from "../database/operation.ts";
-import { forgetEvents, knownEvents } from "./forget.ts";
+import { compactWords, forgetEvents, knownEvents } from "./forget.ts";
 import { recallSegments } from "./recall.ts";
 import { rememberEvents } from "./remember.ts";
 import {
@@ -25,6 +25,7 @@ export const MEMORY_OPERATIONS: readonly Operation[] = [
   rememberEvents,
   recallSegments,
   forgetEvents,
+  compactWords,
   memoryStats,
   isTextIndexCurrent,
   renewTextIndex,

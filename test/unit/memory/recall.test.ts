@@ -1,4 +1,7 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { DATABASE_FILE } from "../../../src/database/open-files.ts";
 import type { RecallOptions } from "../../../src/memory/contract.ts";
 import { createHashEmbedder } from "../../doubles/hash-embedder.ts";
 import { openMemoryBed } from "./memories.ts";
@@ -194,6 +197,25 @@ describe("forgetting", () => {
     await alice.forget({ events: ["a1"] });
     expect(await alice.remember({ id: "a1", text: "I moved to Porto." })).toEqual({ id: "a1", created: true });
     expect((await memory.recall("moved", { limit: 1 })).hits[0]?.text).toBe("I moved to Porto.");
+  });
+
+  it("[E14, S6] what is forgotten with erase is in none of the folder's bytes, words and vectors neither", async () => {
+    const { alice, memory, path, raw } = await seeded();
+    const filler = Array.from({ length: 400 }, (_, index) => ({ text: `filler word${index} about thing${index * 7}` }));
+    await alice.rememberMany(filler);
+    await alice.remember({
+      id: "secret",
+      producer: "zebulon",
+      text: "My xylophonist password is swordfish.",
+      properties: { code: "quetzalcoatl" },
+    });
+    await alice.rememberMany(filler.map(({ text }) => ({ text: `${text} again` })));
+    expect(await memory.forget({ events: ["secret"] }, { erase: true })).toEqual({ forgotten: 1, erasure: "complete" });
+    await memory.close();
+    raw.close();
+    const bytes = readFileSync(join(path, DATABASE_FILE));
+    for (const needle of ["xyloph", "swordf", "zebul", "quetzal"])
+      expect([needle, bytes.includes(needle)]).toEqual([needle, false]);
   });
 
   it("[E11] a segment whose row was changed is never answered and is counted", async () => {
