@@ -37,6 +37,7 @@ export {
   HoldfastError,
   isHoldfastError,
 } from "./errors/index.ts";
+export { filter, parse, print } from "./filter/index.ts";
 export type {
   ForgetOptions,
   ForgetReceipt,

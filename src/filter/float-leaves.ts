@@ -2,10 +2,14 @@ import type { Comparison } from "../contract/filter-tree.ts";
 import type { ColumnNode } from "./column-node.ts";
 import { hashPair, PairSet } from "./pair-set.ts";
 
+/** Values are finite, or the NaN of an absent one. `<=` and `>=` are used where `===` would do: they compile to half as much. */
 export function floatIsNull(values: Float64Array): ColumnNode {
   return {
     fill(from, to, { bytes }) {
-      for (let row = from; row < to; row += 1) bytes[row - from] = Number(Number.isNaN(values[row] as number));
+      const floats = values;
+      for (let row = from; row < to; row += 1) {
+        bytes[row - from] = Number((floats[row] as number) <= Number.MAX_VALUE) ^ 1;
+      }
     },
     admits: (row) => Number.isNaN(values[row]),
   };
@@ -14,7 +18,11 @@ export function floatIsNull(values: Float64Array): ColumnNode {
 export function floatEquals(values: Float64Array, wanted: number): ColumnNode {
   return {
     fill(from, to, { bytes }) {
-      for (let row = from; row < to; row += 1) bytes[row - from] = Number(values[row] === wanted);
+      const [floats, value] = [values, wanted];
+      for (let row = from; row < to; row += 1) {
+        const float = floats[row] as number;
+        bytes[row - from] = Number(float >= value) & Number(float <= value);
+      }
     },
     admits: (row) => values[row] === wanted,
   };
