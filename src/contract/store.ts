@@ -122,7 +122,7 @@ export interface Partition<S extends PropertySchema = PropertySchema> {
   upsert(records: readonly RecordInput<S>[], options?: CallOptions): Promise<UpsertReceipt>;
   /** Changes properties alone; `null` removes one. Answers `undefined` when the id is unknown (V11). */
   patch(id: string, properties: DeclaredInput<S>, options?: CallOptions): Promise<WriteReceipt | undefined>;
-  /** Answers in input order, `undefined` for ids that are not there. */
+  /** Answers in input order, `undefined` for ids that are not there. More than 1,000 are read in pages, each of one moment. */
   get(
     ids: readonly string[],
     options?: CallOptions & { readonly includeVectors?: boolean },

@@ -22,6 +22,7 @@ import type { VectorInput } from "../contract/vector.ts";
 import type { Where } from "../contract/where.ts";
 import { HoldfastError } from "../errors/index.ts";
 import { type BoundFilter, bindWhere, type FilterSchema, foldsToAll } from "../filter/index.ts";
+import { systemClock } from "../io/clock.ts";
 import type { BackendPartition, BackendRecord } from "./backend.ts";
 import { assertArray, assertCount, toBatch } from "./batch.ts";
 import { toQuery, toVectors } from "./query-input.ts";
@@ -35,6 +36,9 @@ export interface RecordForm {
 }
 
 const DEFAULT_PAGE_SIZE = 1_000;
+
+/** Ids read at once: unpacking many more records would hold the calling thread (E7). */
+const GET_IDS_PER_PAGE = 1_000;
 
 /** Checks arguments once, fills defaults, and calls the backend with complete ones. */
 export class PartitionHandle<S extends PropertySchema> implements Partition<S> {
@@ -73,8 +77,15 @@ export class PartitionHandle<S extends PropertySchema> implements Partition<S> {
   ): Promise<readonly (StoredRecord | undefined)[]> {
     assertIds(ids);
     if (ids.length === 0) this.#backend.assertLive();
-    const { schema, answer } = await this.#backend.get(ids, options.includeVectors === true, options);
-    return answer.map((record) => record && this.#toStored(record, schema));
+    const startedMs = systemClock.monotonicMs();
+    const records: (StoredRecord | undefined)[] = [];
+    for (let start = 0; start < ids.length; start += GET_IDS_PER_PAGE) {
+      const page = ids.slice(start, start + GET_IDS_PER_PAGE);
+      const bounds = start === 0 ? options : withTimeLeft(options, startedMs);
+      const { schema, answer } = await this.#backend.get(page, options.includeVectors === true, bounds);
+      for (const record of answer) records.push(record && this.#toStored(record, schema));
+    }
+    return records;
   }
 
   async delete(selection: DeleteSelection<S>, options: DeleteOptions = {}): Promise<DeleteReceipt> {
@@ -154,8 +165,8 @@ export class PartitionHandle<S extends PropertySchema> implements Partition<S> {
 
   async #countIds(ids: readonly string[], options: CallOptions): Promise<DeleteReceipt> {
     const position = this.#backend.assertLive();
-    const { answer } = await this.#backend.get([...new Set(ids)], false, options);
-    return { deleted: answer.filter((record) => record !== undefined).length, position };
+    const found = await this.get([...new Set(ids)], options);
+    return { deleted: found.filter((record) => record !== undefined).length, position };
   }
 
   #bind(where: Where<S> | undefined): BoundFilter | undefined {
@@ -164,12 +175,22 @@ export class PartitionHandle<S extends PropertySchema> implements Partition<S> {
 
   #toStored(record: BackendRecord, schema: PropertySchema): StoredRecord {
     const properties: Record<string, PropertyValues[string]> = {};
-    for (const [index, [key, kind]] of Object.entries(schema).entries()) {
-      const value = record.values[index];
-      if (value !== undefined) properties[key] = readValue(kind, value, this.#form.int64);
+    let index = 0;
+    for (const key of Object.keys(schema)) {
+      const [kind, value] = [schema[key], record.values[index]];
+      index += 1;
+      if (kind !== undefined && value !== undefined) properties[key] = readValue(kind, value, this.#form.int64);
     }
     return { id: record.id, properties, ...(record.vector && { vector: record.vector }) };
   }
+}
+
+/** The bounds of a later step of one call: its timeout runs from the call. */
+function withTimeLeft(options: CallOptions, startedMs: number): CallOptions {
+  const { signal, timeoutMs } = options;
+  if (timeoutMs === undefined) return options;
+  const leftMs = Math.max(timeoutMs - (systemClock.monotonicMs() - startedMs), Number.MIN_VALUE);
+  return { timeoutMs: leftMs, ...(signal && { signal }) };
 }
 
 function assertIds(ids: unknown): asserts ids is readonly string[] {
