@@ -43,6 +43,7 @@ export async function openMemory(
   };
   try {
     const { database } = open;
+    await database.started();
     const tenant =
       database.lookup(findTenantRow, DEFAULT_TENANT) ??
       (await database.write(ensureTenantRow, DEFAULT_TENANT, { sizeBytes: TENANT_BYTES }));

@@ -50,6 +50,11 @@ export class Database {
     return this.#engine.threads;
   }
 
+  /** Waits for the threads, so that the first call after an open does not pay for their start; raises when one cannot start. */
+  async started(): Promise<void> {
+    await this.#engine.started();
+  }
+
   /** Raises CLOSED or FAILED when the handle takes no more calls. */
   assertOpen(): void {
     if (this.#state === "open") return;

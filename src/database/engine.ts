@@ -24,6 +24,8 @@ export interface RunningCall {
 /** Where the connections of one folder live: in threads, or inline on the calling one. */
 export interface Engine {
   readonly threads: "workers" | "inline";
+  /** Resolves when calls are taken up at once. */
+  started(): Promise<void>;
   write(call: EngineCall): RunningCall;
   read(call: EngineCall): RunningCall;
   /** A small read by key, on the calling thread's own connection. */

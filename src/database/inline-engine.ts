@@ -28,6 +28,8 @@ export class InlineEngine implements Engine {
     this.#reader = reader;
   }
 
+  async started(): Promise<void> {}
+
   write(call: EngineCall): RunningCall {
     return this.#start("not-applied", async (cancellation) => {
       const parts: unknown[] = [];

@@ -105,9 +105,22 @@ function serve(port: MessagePort, batchMax: number, handle: Handler, close: () =
       port.close();
       return false;
     }
-    if (request.type === "call") batch.push(request);
-    else if (request.type === "part") parts.add(request.id, request.part);
-    else parts.take(request.id);
+    switch (request.type) {
+      case "hello":
+        replyTo(port, request.id, { value: undefined });
+        break;
+      case "call":
+        batch.push(request);
+        break;
+      case "part":
+        parts.add(request.id, request.part);
+        break;
+      case "drop":
+        parts.take(request.id);
+        break;
+      default:
+        request satisfies never;
+    }
     return true;
   };
   port.on("message", (first: WorkerRequest | null) => {

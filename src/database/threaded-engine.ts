@@ -7,21 +7,26 @@ import type { Reader } from "./reader.ts";
 
 /**
  * Three threads a folder: the writer with the only write connection, the reader that follows, scans
- * and fetches, and one that only moves the log into the file. The calling thread keeps a connection
- * for lookups by key (D13).
+ * and fetches, and, from the first checkpoint on, one that only moves the log into the file. The
+ * calling thread keeps a connection for lookups by key (D13).
  */
 export class ThreadedEngine implements Engine {
   readonly threads = "workers" as const;
   readonly #writer: WorkerChannel;
   readonly #reader: WorkerChannel;
-  readonly #maintenance: WorkerChannel;
+  readonly #startMaintenance: () => WorkerChannel;
   readonly #lookups: Reader;
+  #maintenance: WorkerChannel | undefined;
 
   constructor(workerUrl: URL, settings: EngineSettings, lookups: Reader, onGone: (error: Error) => void) {
     this.#writer = new WorkerChannel(workerUrl, "writer", settings, onGone);
     this.#reader = new WorkerChannel(workerUrl, "reader", settings, onGone);
-    this.#maintenance = new WorkerChannel(workerUrl, "maintenance", settings, onGone);
+    this.#startMaintenance = () => new WorkerChannel(workerUrl, "maintenance", settings, onGone);
     this.#lookups = lookups;
+  }
+
+  async started(): Promise<void> {
+    await Promise.all([this.#writer.started(), this.#reader.started()]);
   }
 
   write(call: EngineCall): RunningCall {
@@ -37,13 +42,14 @@ export class ThreadedEngine implements Engine {
   }
 
   async checkpoint(mode: CheckpointMode): Promise<boolean> {
+    this.#maintenance ??= this.#startMaintenance();
     return (await this.#maintenance.call("checkpoint", mode)) as boolean;
   }
 
   /** The writer ends last: the last connection to close moves the whole log, and it may hold this thread no more. */
   async close(): Promise<void> {
     this.#lookups.close();
-    await Promise.all([this.#reader.end(), this.#maintenance.end()]);
+    await Promise.all([this.#reader.end(), this.#maintenance?.end()]);
     await this.#writer.end();
   }
 }

@@ -2,8 +2,12 @@ import { MessageChannel, type MessagePort, Worker } from "node:worker_threads";
 import { fromWire, HoldfastError, toWire, type WireError } from "../errors/index.ts";
 import { CancelFlags } from "./cancellation.ts";
 
-/** What travels to a worker: parts of a large input, then the call; `drop` forgets parts whose call will not come. */
+/**
+ * What travels to a worker: parts of a large input, then the call; `drop` forgets parts whose call will not come;
+ * `hello` is answered as soon as the thread listens.
+ */
 export type WorkerRequest =
+  | { readonly type: "hello"; readonly id: number }
   | { readonly type: "part"; readonly id: number; readonly part: unknown }
   | {
       readonly type: "call";
@@ -75,14 +79,24 @@ export class WorkerChannel {
     this.#post({ type: "drop", id }, []);
   }
 
+  /** Resolves when the thread has started and listens. */
+  async started(): Promise<void> {
+    await this.#request({ type: "hello", id: this.nextId() });
+  }
+
   call(name: string, input: unknown, id: number = this.nextId(), flag = -1): Promise<unknown> {
+    return this.#request({ type: "call", id, name, input, flag });
+  }
+
+  #request(request: Extract<WorkerRequest, { readonly type: "call" | "hello" }>): Promise<unknown> {
+    const { id } = request;
     if (this.#gone !== undefined) return Promise.reject(this.#gone);
     const answer = new Promise<unknown>((resolve, reject) => this.#waiting.set(id, { resolve, reject }));
     if (this.#waiting.size === 1) {
       this.#port.ref();
       this.#worker.ref();
     }
-    this.#post({ type: "call", id, name, input, flag }, []);
+    this.#post(request, []);
     return answer;
   }
 

@@ -52,6 +52,7 @@ export class EmbeddedBackend implements StoreBackend {
   /** Makes or opens the store in an open database; gives the database back when that fails. */
   static async open(open: OpenDatabase, input: OpenStoreInput): Promise<EmbeddedBackend> {
     try {
+      await open.database.started();
       const found = open.database.lookup(readStoreRow, input.name);
       const store =
         found !== undefined && declaresAll(found, input)

@@ -10,6 +10,7 @@ function open() {
   const waiting: (() => void)[] = [];
   const engine: Engine = {
     threads: "inline",
+    started: async () => undefined,
     write: () => ({
       answer: new Promise<void>((resolve) => waiting.push(() => resolve())),
       cancel: () => undefined,
