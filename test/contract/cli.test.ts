@@ -49,7 +49,8 @@ function cli(...args: readonly string[]): Promise<Ended> {
 }
 
 const line = (index: number): string => `${JSON.stringify({ session: "s", id: `e${index}`, text: `note ${index}` })}\n`;
-const lines = (count: number): string => Array.from({ length: count }, (_, index) => line(index)).join("");
+const lines = (count: number, first = 0): string =>
+  Array.from({ length: count }, (_, index) => line(first + index)).join("");
 
 /** Reads through the API until so many events are there. */
 async function untilRemembered(count: number): Promise<void> {
@@ -97,21 +98,21 @@ describe("[backend embedded] the command line as a process", () => {
   });
 
   it("[O5] SIGTERM and SIGINT end an import that waits for input, keep what was committed and say how to go on", async () => {
-    for (const [signal, code] of [
-      ["SIGTERM", 143],
-      ["SIGINT", 130],
+    for (const [signal, expected, first] of [
+      ["SIGTERM", 143, 0],
+      ["SIGINT", 130, PER_COMMIT],
     ] as const) {
       const child = start("import", "-");
       const end = ended(child);
-      child.stdin.write(lines(40));
-      await untilRemembered(PER_COMMIT);
+      child.stdin.write(lines(40, first));
+      await untilRemembered(first + PER_COMMIT);
       child.kill(signal);
-      const { code: ended_, out, err } = await end;
-      expect([ended_, out]).toEqual([code, ""]);
+      const { code, out, err } = await end;
+      expect([code, out]).toEqual([expected, ""]);
       expect(err).toContain("run the same command again");
       expect(err).toContain(`Stopped by ${signal}.`);
     }
-    expect(await recalled(40)).toEqual(ids(PER_COMMIT));
+    expect(await recalled(80)).toEqual(ids(2 * PER_COMMIT));
   });
 
   it("[E5] two processes that import one file at once remember each line once", async () => {
