@@ -169,7 +169,16 @@ export class Database {
     const due =
       this.#writesSinceCheckpoint >= CHECKPOINT_AFTER_WRITES || this.#bytesSinceCheckpoint >= CHECKPOINT_AFTER_BYTES;
     if (due) this.#checkpoint();
-    else this.#stopIdle ??= schedule(CHECKPOINT_WHEN_IDLE_MS, () => this.#checkpoint());
+    else if (this.#stopIdle === undefined) this.#checkpointWhenIdle();
+  }
+
+  /** Where writes go on, the counts above decide: eight busy processes need not all begin a checkpoint at once. */
+  #checkpointWhenIdle(): void {
+    const writes = this.#writesSinceCheckpoint;
+    this.#stopIdle = schedule(CHECKPOINT_WHEN_IDLE_MS, () => {
+      if (this.#writesSinceCheckpoint === writes) this.#checkpoint();
+      else this.#checkpointWhenIdle();
+    });
   }
 
   #checkpoint(): void {

@@ -1,0 +1,66 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { Database } from "../../../src/database/database.ts";
+import type { Engine } from "../../../src/database/engine.ts";
+import { putNote, settingsFor } from "./connections.ts";
+
+function open() {
+  const checkpoints: string[] = [];
+  const engine: Engine = {
+    threads: "workers",
+    started: async () => undefined,
+    write: () => ({ answer: Promise.resolve(), cancel: () => undefined }),
+    read: () => ({ answer: Promise.resolve(), cancel: () => undefined }),
+    lookup: () => undefined,
+    checkpoint: async (mode) => {
+      checkpoints.push(mode);
+      return true;
+    },
+    close: async () => undefined,
+  };
+  const database = new Database(
+    settingsFor("/nowhere", 30),
+    () => engine,
+    () => undefined,
+  );
+  return { checkpoints, database, write: (sizeBytes = 1) => database.write(putNote, "a", { sizeBytes }) };
+}
+
+describe("checkpoints", () => {
+  beforeEach(() => {
+    vi.useFakeTimers();
+  });
+  afterEach(() => {
+    vi.useRealTimers();
+  });
+
+  it("[E7] begin a second after the last write, and not while writes go on", async () => {
+    const { checkpoints, write } = open();
+    for (let step = 0; step < 6; step += 1) {
+      await write();
+      await vi.advanceTimersByTimeAsync(400);
+    }
+    expect(checkpoints).toEqual([]);
+    await vi.advanceTimersByTimeAsync(2_000);
+    expect(checkpoints).toEqual(["passive"]);
+    await vi.advanceTimersByTimeAsync(10_000);
+    expect(checkpoints).toEqual(["passive"]);
+  });
+
+  it("[E7] begin at once after 200 writes or 8 MiB", async () => {
+    const { checkpoints, write } = open();
+    for (let count = 0; count < 199; count += 1) await write();
+    expect(checkpoints).toHaveLength(0);
+    await write();
+    expect(checkpoints).toHaveLength(1);
+    await write(8 * 1024 * 1024);
+    expect(checkpoints).toHaveLength(2);
+  });
+
+  it("[E12] never begin after close", async () => {
+    const { checkpoints, database, write } = open();
+    await write();
+    await database.close();
+    await vi.advanceTimersByTimeAsync(5_000);
+    expect(checkpoints).toEqual([]);
+  });
+});
