@@ -20,9 +20,9 @@ import type {
 } from "../contract/store.ts";
 import type { VectorInput } from "../contract/vector.ts";
 import type { Where } from "../contract/where.ts";
+import { withDeadline } from "../database/call.ts";
 import { HoldfastError } from "../errors/index.ts";
 import { type BoundFilter, bindWhere, type FilterSchema, foldsToAll } from "../filter/index.ts";
-import { systemClock } from "../io/clock.ts";
 import type { BackendPartition, BackendRecord } from "./backend.ts";
 import { assertArray, assertCount, toBatch } from "./batch.ts";
 import { toQuery, toVectors } from "./query-input.ts";
@@ -77,11 +77,10 @@ export class PartitionHandle<S extends PropertySchema> implements Partition<S> {
   ): Promise<readonly (StoredRecord | undefined)[]> {
     assertIds(ids);
     if (ids.length === 0) this.#backend.assertLive();
-    const startedMs = systemClock.monotonicMs();
+    const bounds = withDeadline(options);
     const records: (StoredRecord | undefined)[] = [];
     for (let start = 0; start < ids.length; start += GET_IDS_PER_PAGE) {
       const page = ids.slice(start, start + GET_IDS_PER_PAGE);
-      const bounds = start === 0 ? options : withTimeLeft(options, startedMs);
       const { schema, answer } = await this.#backend.get(page, options.includeVectors === true, bounds);
       for (const record of answer) records.push(record && this.#toStored(record, schema));
     }
@@ -183,14 +182,6 @@ export class PartitionHandle<S extends PropertySchema> implements Partition<S> {
     }
     return { id: record.id, properties, ...(record.vector && { vector: record.vector }) };
   }
-}
-
-/** The bounds of a later step of one call: its timeout runs from the call. */
-function withTimeLeft(options: CallOptions, startedMs: number): CallOptions {
-  const { signal, timeoutMs } = options;
-  if (timeoutMs === undefined) return options;
-  const leftMs = Math.max(timeoutMs - (systemClock.monotonicMs() - startedMs), Number.MIN_VALUE);
-  return { timeoutMs: leftMs, ...(signal && { signal }) };
 }
 
 function assertIds(ids: unknown): asserts ids is readonly string[] {
