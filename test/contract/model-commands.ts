@@ -48,6 +48,7 @@ const STEPS = {
   queryMany,
   scan,
   burst,
+  add,
 } as const;
 
 const SHAPING = ["recreate", "reopen"] as const;
@@ -62,6 +63,8 @@ export const STEP_NAMES: readonly StepName[] = [
   "query",
   "query",
   "upsert",
+  "add",
+  "add",
 ];
 
 export async function runStep(step: Step, model: Model, real: Real): Promise<void> {
@@ -193,6 +196,18 @@ async function burst({ expected, actual, random }: Sides): Promise<void> {
   );
   assert.ok(matches.length >= expected.size - inserted && matches.length <= expected.size);
   assert.equal(new Set(matches.map(({ id }) => id)).size, matches.length);
+}
+
+/** What has just come is asked for by itself: a wider search would notice a stale memory by the rows that went. */
+async function add({ expected, actual, random }: Sides): Promise<void> {
+  const record = {
+    ...randomRecord(random, `new${random.below(1_000_000)}`, DIMENSIONS),
+    vector: random.vector(DIMENSIONS),
+  };
+  expected.upsert([record]);
+  await actual.upsert([record]);
+  const request = { vector: record.vector, limit: 1 };
+  assert.deepEqual((await actual.query(request)).matches, expected.query(request));
 }
 
 function randomId(random: SeededRandom): string {
