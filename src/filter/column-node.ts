@@ -15,8 +15,8 @@ export class MaskBlock {
 export interface ColumnNode {
   fill(from: number, to: number, mask: MaskBlock): void;
   admits(row: number): boolean;
-  /** Of a negation: what it negates. */
-  readonly negated?: ColumnNode;
+  /** A node that admits exactly the other rows, where that costs no more than this one. */
+  negation?(): ColumnNode;
 }
 
 /** Where at most this share of the words admits any row, the rest of a conjunction asks for each such row alone. */
@@ -33,9 +33,9 @@ export function constantNode(admitted: boolean): ColumnNode {
 }
 
 export function notNode(operand: ColumnNode): ColumnNode {
-  if (operand.negated !== undefined) return operand.negated;
+  if (operand.negation !== undefined) return operand.negation();
   return {
-    negated: operand,
+    negation: () => operand,
     fill(from, to, mask) {
       operand.fill(from, to, mask);
       const { words } = mask;
@@ -51,27 +51,37 @@ export function andNode(operands: readonly ColumnNode[], scratch: MaskBlock): Co
   return {
     fill(from, to, mask) {
       operands[0]?.fill(from, to, mask);
-      const words = mask.words;
-      const others = scratch.words;
       const count = wordCount(from, to);
+      let admitting = admittingWords(mask.words, count);
       for (let operand = 1; operand < operands.length; operand += 1) {
-        if (isSparse(words, count)) {
+        if (admitting <= count * SPARSE_WORDS_SHARE) {
           keepAdmitted(operands.slice(operand), from, to, mask);
           return;
         }
         operands[operand]?.fill(from, to, scratch);
-        for (let index = 0; index < count; index += 1)
-          words[index] = (words[index] as number) & (others[index] as number);
+        admitting = intersect(mask.words, scratch.words, count);
       }
     },
     admits: (row) => areAllAdmitting(operands, row),
   };
 }
 
-function isSparse(words: Int32Array, count: number): boolean {
+/** Words in which any row is admitted. */
+function admittingWords(words: Int32Array, count: number): number {
   let admitting = 0;
   for (let index = 0; index < count; index += 1) admitting += Number(words[index] !== 0);
-  return admitting <= count * SPARSE_WORDS_SHARE;
+  return admitting;
+}
+
+/** Leaves in `words` what both admit; answers in how many words that is anything. */
+function intersect(words: Int32Array, others: Int32Array, count: number): number {
+  let admitting = 0;
+  for (let index = 0; index < count; index += 1) {
+    const both = (words[index] as number) & (others[index] as number);
+    words[index] = both;
+    admitting += Number(both !== 0);
+  }
+  return admitting;
 }
 
 /** Asks the operands for the rows that are admitted so far. */
