@@ -96,7 +96,11 @@ export class WorkerChannel {
       this.#port.ref();
       this.#worker.ref();
     }
-    this.#post(request, []);
+    try {
+      this.#post(request, []);
+    } catch (cause) {
+      this.#settle({ id, error: toWire(notSendable(cause)) });
+    }
     return answer;
   }
 
@@ -123,7 +127,8 @@ export class WorkerChannel {
   #settle(reply: WorkerReply): void {
     const waiting = this.#waiting.get(reply.id);
     this.#waiting.delete(reply.id);
-    if (this.#waiting.size === 0) {
+    // A thread that was asked to end is waited for, also behind the last late answer.
+    if (this.#waiting.size === 0 && this.#ended === undefined) {
       this.#port.unref();
       this.#worker.unref();
     }
@@ -142,6 +147,12 @@ export class WorkerChannel {
     if (this.#ended !== undefined) this.#ended();
     else onGone(this.#gone);
   }
+}
+
+/** An input with a function or the like in it, which no message can carry: refused, and not waited for. */
+function notSendable(cause: unknown): HoldfastError {
+  const message = "An argument holds something that is no plain data; give texts, numbers, arrays and plain objects.";
+  return new HoldfastError("INVALID_ARGUMENT", message, { cause, outcome: "not-applied" });
 }
 
 /**
