@@ -8,8 +8,8 @@ import { CLOSE_WAIT_MS, type Database, settledWithin } from "../database/databas
 import { HoldfastError } from "../errors/index.ts";
 import { type BoundFilter, bindWhere, type FilterSchema } from "../filter/index.ts";
 import type { Clock } from "../io/clock.ts";
+import { questionWords } from "../segments/question-words.ts";
 import { EVENT_FIELDS } from "../segments/sqlite/event-filter.ts";
-import { tokeniseWords } from "../segments/words.ts";
 import { assertArray, assertCount } from "../store/batch.ts";
 import { toLimit, toThreshold } from "../store/query-input.ts";
 import type {
@@ -103,7 +103,7 @@ export class MemoryCore {
     const bounds = withDeadline(options);
     const vector = await this.#pipeline.embedQuery(tenant.id, question, bounds);
     const { identity } = this.#pipeline.identity;
-    const input = { tenant, filter, words: tokeniseWords(question), vector, identity, limit, minCosineSimilarity };
+    const input = { tenant, filter, words: questionWords(question), vector, identity, limit, minCosineSimilarity };
     const { segments, damaged, vectorSearch } = await this.database.read(recallSegments, input, bounds);
     return { hits: segments.map(toHit), ranking: RANKING, vectorSearch, damaged };
   }

@@ -16,7 +16,7 @@ export interface Ranked extends Candidate {
 /** Named and versioned, so that an answer can say what ordered it (S5). */
 export const RANKING = "standardised-sum-1";
 
-/** Text and vectors weigh alike: measured on conversations, the sum finds more than either channel. */
+/** Both weigh alike. On LoCoMo's questions evidence recall@10 is .628 by words, .445 by vectors, .658 by both (bench/locomo.js). */
 const TEXT_WEIGHT = 0.5;
 
 /**

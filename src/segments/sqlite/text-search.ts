@@ -37,7 +37,7 @@ export interface TextQuery extends Corpus {
 }
 
 /**
- * Finds the segments of one tenant whose words fit the query's, by BM25 (k1 1.2, b 0.75).
+ * Finds the segments of one tenant whose words fit the query's, by BM25.
  *
  * Exact: frequencies and lengths are those of the index, rejected segments take no place in the limit, and no plan
  * changes a score. Costs as much as the tenant's own occurrences of the words, whatever other tenants hold. Runs

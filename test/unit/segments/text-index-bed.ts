@@ -76,7 +76,7 @@ export class TextIndexBed {
         const containing = own.filter(([, held]) => held.tokens.includes(word)).length;
         const idf = Math.log(1 + (own.length - containing + 0.5) / (containing + 0.5));
         const tf = tokens.filter((token) => token === word).length;
-        score += (idf * tf * 2.2) / (tf + 1.2 * (0.25 + (0.75 * tokens.length) / mean));
+        score += (idf * tf * 1.9) / (tf + 0.9 * (0.6 + (0.4 * tokens.length) / mean));
       }
       return { segment, score };
     });
