@@ -16,10 +16,10 @@ const CONVERSATION = fileURLToPath(new URL("conversation.jsonl", import.meta.url
 
 const QUESTIONS = [
   { question: "What must not be in the food?", user: "mara" },
-  { question: "When is the wedding, and what will she play?", user: "mara" },
+  { question: "When does my sister get married?", user: "mara" },
   { question: "What is wrong with the bike?", user: "mara", where: "role = 'user'" },
   { question: "What is the pet called and what scares it?", user: "jonas" },
-  { question: "Can I call him early in the morning?", user: "jonas" },
+  { question: "When is he at the telescope?", user: "jonas" },
 ];
 
 const memory = await openMemory(FOLDER);

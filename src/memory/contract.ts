@@ -47,7 +47,7 @@ export interface RecallHit {
   readonly score: number;
   /** In [−1, 1]; absent where vectors did not take part. */
   readonly cosineSimilarity?: number;
-  /** BM25; absent where no word of the question is in the text. */
+  /** BM25; absent where none of the question's telling words is in the text. */
   readonly textScore?: number;
   readonly channels: readonly ("vector" | "text")[];
 }

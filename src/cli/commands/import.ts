@@ -85,7 +85,7 @@ class ImportRun {
     this.#importer = new Importer(memory, {
       signal,
       onInvalid: (number, error) => this.#refuse(number, error),
-      onCommit: () => this.#showProgress(),
+      onCommit: (lineBytes) => this.#advance(lineBytes),
     });
   }
 
@@ -106,6 +106,7 @@ class ImportRun {
   async #readAll(file: string): Promise<void> {
     const input = this.#surroundings.openInput(file, this.#flags.path);
     this.#totalBytes = input.sizeBytes;
+    this.#advance(0);
     for await (const line of readLines(input.chunks)) {
       await this.#take(line);
       if (this.#refused !== undefined) break;
@@ -115,9 +116,8 @@ class ImportRun {
   }
 
   async #take(line: Line): Promise<void> {
-    if (typeof line.text === "string" && line.text.trim() === "") return;
+    if (typeof line.text === "string" && line.text.trim() === "") return this.#advance(line.bytes);
     this.#read += 1;
-    this.#bytes = line.endBytes;
     let event: EventLine;
     try {
       if (typeof line.text !== "string") throw line.text;
@@ -127,7 +127,8 @@ class ImportRun {
       return;
     }
     // The text, and what was parsed from it.
-    await this.#importer.add({ ...event, number: line.number, sizeBytes: line.text.length * 2 });
+    const sizeBytes = line.text.length * 2;
+    await this.#importer.add({ ...event, number: line.number, lineBytes: line.bytes, sizeBytes });
   }
 
   async #refuse(number: number, error: unknown): Promise<void> {
@@ -140,7 +141,9 @@ class ImportRun {
     this.#refused ??= atLine(number, error);
   }
 
-  #showProgress(): void {
+  /** Progress goes by what is remembered, not by what is read: the file is read ahead. */
+  #advance(lineBytes: number): void {
+    this.#bytes += lineBytes;
     const { remembered, present } = this.#importer.counts;
     this.#progress.update({
       events: remembered + present,

@@ -36,7 +36,7 @@ export function addStats(program: Command, surroundings: Surroundings): void {
 
 function renderStats(stats: MemoryStats, output: Output): string {
   const rows: readonly (readonly [string, string])[] = [
-    ["folder", stats.path],
+    ["database", stats.path],
     ["tenant", stats.tenant],
     ["sessions", formatCount(stats.sessions)],
     ["events", formatCount(stats.events)],

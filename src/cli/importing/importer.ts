@@ -4,6 +4,8 @@ import type { EventLine } from "./event-line.ts";
 
 export interface NumberedEvent extends EventLine {
   readonly number: number;
+  /** Bytes of its line. */
+  readonly lineBytes: number;
   /** Roughly what it holds in memory. */
   readonly sizeBytes: number;
 }
@@ -17,8 +19,8 @@ export interface ImporterOptions {
   readonly signal?: AbortSignal;
   /** Called for each event that the memory refuses. */
   readonly onInvalid: (number: number, error: HoldfastError) => Promise<void>;
-  /** Called after each commit. */
-  readonly onCommit: (counts: ImportCounts) => void;
+  /** Called after each commit with the bytes of its lines. */
+  readonly onCommit: (lineBytes: number) => void;
 }
 
 /** One commit: large enough that its sync costs little beside embedding, small enough to lose little when killed. */
@@ -92,7 +94,7 @@ export class Importer {
     const created = receipts.filter((receipt) => receipt.created).length;
     this.#remembered += created;
     this.#present += receipts.length - created;
-    this.#options.onCommit(this.counts);
+    this.#options.onCommit(events.reduce((sum, { lineBytes }) => sum + lineBytes, 0));
   }
 
   /** Made when missing. A line that names no user goes into the session that stands, whoever's it is. */

@@ -6,8 +6,8 @@ export interface Line {
   readonly number: number;
   /** Why it could not be read, or its text. */
   readonly text: string | HoldfastError;
-  /** Bytes of the input up to the end of this line. */
-  readonly endBytes: number;
+  /** Bytes of the input that it took, its line break included. */
+  readonly bytes: number;
 }
 
 /** A text of 256 MiB with some escapes fits; more is no event, and Node makes no string of it either. */
@@ -42,7 +42,6 @@ class LineBuffer {
   readonly #bytesMax: number;
   #parts: Uint8Array[] = [];
   #bytes = 0;
-  #endBytes = 0;
   #number = 0;
 
   constructor(bytesMax: number) {
@@ -62,11 +61,11 @@ class LineBuffer {
 
   take(breakBytes: number): Line {
     this.#number += 1;
-    this.#endBytes += this.#bytes + breakBytes;
+    const bytes = this.#bytes + breakBytes;
     const text = this.#bytes > this.#bytesMax ? this.#tooLong() : decode(Buffer.concat(this.#parts), this.#number);
     this.#parts = [];
     this.#bytes = 0;
-    return { number: this.#number, text, endBytes: this.#endBytes };
+    return { number: this.#number, text, bytes };
   }
 
   #tooLong(): HoldfastError {
