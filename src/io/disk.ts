@@ -77,6 +77,12 @@ export function sizeOf(path: string): number {
   return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
 }
 
+/** Which file stands at `path` now, by device and number; `undefined` when there is none. Opens no descriptor. */
+export function fileIdentityOf(path: string): string | undefined {
+  const stats = statSync(path, { bigint: true, throwIfNoEntry: false });
+  return stats && `${stats.dev}:${stats.ino}`;
+}
+
 export function exists(path: string): boolean {
   return existsSync(path);
 }
