@@ -60,7 +60,10 @@ const FOLDER_CODES: ReadonlyMap<string, readonly [ErrorCode, string]> = new Map<
 export function toFolderError(error: unknown, path: string): HoldfastError {
   if (isHoldfastError(error)) return error;
   const reason = (error as { code?: string }).code ?? "unknown";
-  const [code, message] = FOLDER_CODES.get(reason) ?? ["FAILED", "The folder could not be prepared."];
+  const [code, message] = FOLDER_CODES.get(reason) ?? [
+    "FAILED",
+    `The folder could not be prepared: the system says ${reason}; name another folder.`,
+  ];
   return new HoldfastError(code, `${message} (${path})`, { cause: error, details: { path, reason } });
 }
 

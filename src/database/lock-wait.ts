@@ -37,3 +37,18 @@ export function retryWhileLocked(bound: LockBound, cancellation: Cancellation, a
 export function jitterMs(): number {
   return JITTER_MIN_MS + JITTER_SPAN_MS * randomFraction();
 }
+
+/**
+ * Raises what `attempt` raises, without a stack trace. A lock that is not free is asked for thousands of times a
+ * second, and the trace of an error that nobody reads costs three times what the question does: time that the
+ * holder of the lock does not get.
+ */
+export function withoutStackTrace(attempt: () => void): void {
+  const limit = Error.stackTraceLimit;
+  Error.stackTraceLimit = 0;
+  try {
+    attempt();
+  } finally {
+    Error.stackTraceLimit = limit;
+  }
+}

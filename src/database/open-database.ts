@@ -1,5 +1,4 @@
 import { systemClock } from "../io/clock.ts";
-import { fileIdentityOf } from "../io/disk.ts";
 import { Database } from "./database.ts";
 import { toDatabaseError } from "./errors.ts";
 import { prepareFormat } from "./format.ts";
@@ -43,26 +42,21 @@ const openFolders = new Map<string, Shared>();
 /** Opens a folder, or joins the engine that this process has on it already. */
 export function openDatabase(options: DatabaseOptions, plan: DatabasePlan, workerUrl: URL): OpenDatabase {
   if (options.path === undefined) {
-    const database = startInline(settingsOf(options, IN_MEMORY_PATH), plan);
+    const database = startInline(settingsOf(options, IN_MEMORY_PATH), plan, () => undefined);
     return { database, release: () => database.close() };
   }
   const file = prepareFolder(options.path, { exclusive: options.exclusive ?? false, create: true });
-  const open = openFolders.get(file);
-  const shared = open !== undefined && isUsable(open, file) ? open : startShared(file, options, plan, workerUrl);
+  const shared = openFolders.get(file) ?? startShared(file, options, plan, workerUrl);
   shared.holders += 1;
   let released: Promise<void> | undefined;
   return { database: shared.database, release: () => (released ??= release(file, shared)) };
 }
 
-/** An engine that failed, or whose files were replaced, is left to the handles that it has. */
-function isUsable({ database }: Shared, file: string): boolean {
-  return database.isOpen && database.settings.fileIdentity === fileIdentityOf(file);
-}
-
 function startShared(file: string, options: DatabaseOptions, plan: DatabasePlan, workerUrl: URL): Shared {
   const settings = settingsOf(options, file);
+  const onClosed = (): boolean => openFolders.delete(file);
   const inline = options.threads === "inline" || settings.exclusive;
-  const database = inline ? startInline(settings, plan) : startThreaded(settings, plan, workerUrl);
+  const database = inline ? startInline(settings, plan, onClosed) : startThreaded(settings, plan, workerUrl, onClosed);
   const shared = { database, holders: 0 };
   openFolders.set(file, shared);
   return shared;
@@ -78,7 +72,6 @@ async function release(file: string, shared: Shared): Promise<void> {
 function settingsOf(options: DatabaseOptions, path: string): EngineSettings {
   return {
     path,
-    fileIdentity: path === IN_MEMORY_PATH ? undefined : fileIdentityOf(path),
     lockTimeoutMs: options.lockTimeoutMs ?? 10_000,
     memoryBudgetBytes: options.memoryBudgetBytes ?? 512 * 1024 * 1024,
     inMemory: path === IN_MEMORY_PATH,
@@ -86,17 +79,17 @@ function settingsOf(options: DatabaseOptions, path: string): EngineSettings {
   };
 }
 
-function startInline(settings: EngineSettings, plan: DatabasePlan): Database {
+function startInline(settings: EngineSettings, plan: DatabasePlan, onClosed: () => void): Database {
   const connection = openPrepared(settings, plan, true);
   const writer = new Writer(connection, plan, settings, systemClock);
   const reader = new Reader(connection, plan, settings, systemClock);
-  return new Database(settings, () => new InlineEngine(connection, writer, reader));
+  return new Database(settings, () => new InlineEngine(connection, writer, reader), onClosed);
 }
 
-function startThreaded(settings: EngineSettings, plan: DatabasePlan, workerUrl: URL): Database {
+function startThreaded(settings: EngineSettings, plan: DatabasePlan, workerUrl: URL, onClosed: () => void): Database {
   const connection = openPrepared(settings, plan, false);
   const lookups = new Reader(connection, plan, settings, systemClock);
-  return new Database(settings, (onGone) => new ThreadedEngine(workerUrl, settings, lookups, onGone));
+  return new Database(settings, (onGone) => new ThreadedEngine(workerUrl, settings, lookups, onGone), onClosed);
 }
 
 function openPrepared(

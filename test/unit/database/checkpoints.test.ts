@@ -17,7 +17,11 @@ function open() {
     },
     close: async () => undefined,
   };
-  const database = new Database(settingsFor("/nowhere", 30), () => engine);
+  const database = new Database(
+    settingsFor("/nowhere", 30),
+    () => engine,
+    () => undefined,
+  );
   return { checkpoints, database, write: (sizeBytes = 1) => database.write(putNote, "a", { sizeBytes }) };
 }
 

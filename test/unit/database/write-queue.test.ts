@@ -20,7 +20,11 @@ function open() {
     checkpoint: async () => true,
     close: async () => undefined,
   };
-  const database = new Database(settingsFor("/nowhere", 30), () => engine);
+  const database = new Database(
+    settingsFor("/nowhere", 30),
+    () => engine,
+    () => undefined,
+  );
   return {
     write: (sizeBytes: number) => database.write(putNote, "a", { sizeBytes }),
     /** Lets every write that waits answer. */

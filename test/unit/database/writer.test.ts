@@ -63,6 +63,16 @@ describe("writer", () => {
     expect("value" in (writer.commit([job(putNote.name, "b")])[0] ?? {})).toBe(true);
   });
 
+  it("[E4] waiting for the lock leaves stack traces as they were", () => {
+    const { writer, other } = open();
+    const limit = Error.stackTraceLimit;
+    other.exec("BEGIN IMMEDIATE");
+    writer.commit([job(putNote.name, "a")]);
+    other.exec("COMMIT");
+    expect(Error.stackTraceLimit).toBe(limit);
+    expect(new Error("a").stack).toContain("writer.test");
+  });
+
   it("[E4] a lock that is freed while it is waited for lets the write through", () => {
     const path = join(temporaryFolder(), "holdfast.db");
     const other = openPrepared(path);
