@@ -29,7 +29,6 @@ type State = "open" | "closing" | "closed" | "failed";
 export class Database {
   readonly settings: EngineSettings;
   readonly #engine: Engine;
-  readonly #onClosed: () => void;
   readonly #inFlight = new Set<Promise<unknown>>();
   #state: State = "open";
   #failure: unknown;
@@ -40,9 +39,8 @@ export class Database {
   #stopIdle: (() => void) | undefined;
   #closing: Promise<void> | undefined;
 
-  constructor(settings: EngineSettings, start: (onGone: (error: Error) => void) => Engine, onClosed: () => void) {
+  constructor(settings: EngineSettings, start: (onGone: (error: Error) => void) => Engine) {
     this.settings = settings;
-    this.#onClosed = onClosed;
     this.#engine = start((error) => this.#fail(error));
   }
 
@@ -55,12 +53,17 @@ export class Database {
     await this.#engine.started();
   }
 
+  /** Whether it takes calls: not once it failed, is closing or closed. */
+  get isOpen(): boolean {
+    return this.#state === "open";
+  }
+
   /** Raises CLOSED or FAILED when the handle takes no more calls. */
   assertOpen(): void {
     if (this.#state === "open") return;
     if (this.#state === "failed") {
       const message =
-        "An earlier commit failed, so this handle takes no more calls; close it and open the folder again.";
+        "This handle failed earlier (see `cause`) and takes no more calls; close it and open the folder again.";
       throw new HoldfastError("FAILED", message, { outcome: "not-applied", cause: this.#failure });
     }
     throw new HoldfastError("CLOSED", "The handle was closed; open the folder again.", { outcome: "not-applied" });
@@ -126,7 +129,6 @@ export class Database {
     if (!failed) await this.settled();
     await this.#engine.close();
     this.#state = "closed";
-    this.#onClosed();
   }
 
   /** A batch of any size gets in, and does not shut out small writes while it is under way: memory stays bounded. */

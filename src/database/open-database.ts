@@ -1,4 +1,5 @@
 import { systemClock } from "../io/clock.ts";
+import { fileIdentityOf } from "../io/disk.ts";
 import { Database } from "./database.ts";
 import { toDatabaseError } from "./errors.ts";
 import { prepareFormat } from "./format.ts";
@@ -42,21 +43,26 @@ const openFolders = new Map<string, Shared>();
 /** Opens a folder, or joins the engine that this process has on it already. */
 export function openDatabase(options: DatabaseOptions, plan: DatabasePlan, workerUrl: URL): OpenDatabase {
   if (options.path === undefined) {
-    const database = startInline(settingsOf(options, IN_MEMORY_PATH), plan, () => undefined);
+    const database = startInline(settingsOf(options, IN_MEMORY_PATH), plan);
     return { database, release: () => database.close() };
   }
   const file = prepareFolder(options.path, { exclusive: options.exclusive ?? false, create: true });
-  const shared = openFolders.get(file) ?? startShared(file, options, plan, workerUrl);
+  const open = openFolders.get(file);
+  const shared = open !== undefined && isUsable(open, file) ? open : startShared(file, options, plan, workerUrl);
   shared.holders += 1;
   let released: Promise<void> | undefined;
   return { database: shared.database, release: () => (released ??= release(file, shared)) };
 }
 
+/** An engine that failed, or whose files were replaced, is left to the handles that it has. */
+function isUsable({ database }: Shared, file: string): boolean {
+  return database.isOpen && database.settings.fileIdentity === fileIdentityOf(file);
+}
+
 function startShared(file: string, options: DatabaseOptions, plan: DatabasePlan, workerUrl: URL): Shared {
   const settings = settingsOf(options, file);
-  const onClosed = (): boolean => openFolders.delete(file);
   const inline = options.threads === "inline" || settings.exclusive;
-  const database = inline ? startInline(settings, plan, onClosed) : startThreaded(settings, plan, workerUrl, onClosed);
+  const database = inline ? startInline(settings, plan) : startThreaded(settings, plan, workerUrl);
   const shared = { database, holders: 0 };
   openFolders.set(file, shared);
   return shared;
@@ -72,6 +78,7 @@ async function release(file: string, shared: Shared): Promise<void> {
 function settingsOf(options: DatabaseOptions, path: string): EngineSettings {
   return {
     path,
+    fileIdentity: path === IN_MEMORY_PATH ? undefined : fileIdentityOf(path),
     lockTimeoutMs: options.lockTimeoutMs ?? 10_000,
     memoryBudgetBytes: options.memoryBudgetBytes ?? 512 * 1024 * 1024,
     inMemory: path === IN_MEMORY_PATH,
@@ -79,17 +86,17 @@ function settingsOf(options: DatabaseOptions, path: string): EngineSettings {
   };
 }
 
-function startInline(settings: EngineSettings, plan: DatabasePlan, onClosed: () => void): Database {
+function startInline(settings: EngineSettings, plan: DatabasePlan): Database {
   const connection = openPrepared(settings, plan, true);
   const writer = new Writer(connection, plan, settings, systemClock);
   const reader = new Reader(connection, plan, settings, systemClock);
-  return new Database(settings, () => new InlineEngine(connection, writer, reader), onClosed);
+  return new Database(settings, () => new InlineEngine(connection, writer, reader));
 }
 
-function startThreaded(settings: EngineSettings, plan: DatabasePlan, workerUrl: URL, onClosed: () => void): Database {
+function startThreaded(settings: EngineSettings, plan: DatabasePlan, workerUrl: URL): Database {
   const connection = openPrepared(settings, plan, false);
   const lookups = new Reader(connection, plan, settings, systemClock);
-  return new Database(settings, (onGone) => new ThreadedEngine(workerUrl, settings, lookups, onGone), onClosed);
+  return new Database(settings, (onGone) => new ThreadedEngine(workerUrl, settings, lookups, onGone));
 }
 
 function openPrepared(

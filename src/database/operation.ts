@@ -21,6 +21,8 @@ export interface ReadView {
 /** What a folder was opened with, known in each of its threads. */
 export interface EngineSettings {
   readonly path: string;
+  /** Which file `path` was when it was opened; `undefined` in memory. */
+  readonly fileIdentity: string | undefined;
   readonly lockTimeoutMs: number;
   readonly memoryBudgetBytes: number;
   readonly inMemory: boolean;

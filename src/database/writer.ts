@@ -3,6 +3,7 @@ import type { Cancellation } from "../io/cancellation.ts";
 import { type Clock, pauseThread } from "../io/clock.ts";
 import type { Connection } from "./connection.ts";
 import { toDatabaseError } from "./errors.ts";
+import { FileGuard } from "./file-guard.ts";
 import { assertWritableFormat } from "./format.ts";
 import { jitterMs, retryWhileLocked, withoutStackTrace } from "./lock-wait.ts";
 import type { DatabasePlan, EngineSettings, WriteOperation, WriteUnit } from "./operation.ts";
@@ -26,6 +27,7 @@ export class Writer {
   readonly #settings: EngineSettings;
   readonly #clock: Clock;
   readonly #resources: Resources;
+  #guard: FileGuard | undefined;
 
   constructor(connection: Connection, plan: DatabasePlan, settings: EngineSettings, clock: Clock) {
     this.#connection = connection;
@@ -46,6 +48,7 @@ export class Writer {
     let results: readonly JobResult[];
     try {
       assertWritableFormat(this.#connection, this.#settings.path);
+      this.#assertInPlace();
       results = this.#runAll(jobs);
     } catch (error) {
       this.#rollback();
@@ -63,6 +66,14 @@ export class Writer {
   close(): void {
     this.#resources.close();
     this.#connection.close();
+  }
+
+  /** From the first transaction on, in which the log is there. */
+  #assertInPlace(): void {
+    const { inMemory, path, fileIdentity } = this.#settings;
+    if (inMemory) return;
+    this.#guard ??= new FileGuard(path, fileIdentity);
+    this.#guard.assertInPlace();
   }
 
   #begin(jobs: readonly WriteJob[]): boolean {

@@ -17,11 +17,7 @@ function open() {
     },
     close: async () => undefined,
   };
-  const database = new Database(
-    settingsFor("/nowhere", 30),
-    () => engine,
-    () => undefined,
-  );
+  const database = new Database(settingsFor("/nowhere", 30), () => engine);
   return { checkpoints, database, write: (sizeBytes = 1) => database.write(putNote, "a", { sizeBytes }) };
 }
 

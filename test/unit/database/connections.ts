@@ -15,6 +15,7 @@ import {
 import type { WriteJob } from "../../../src/database/writer.ts";
 import { neverCancelled } from "../../../src/io/cancellation.ts";
 import { systemClock } from "../../../src/io/clock.ts";
+import { fileIdentityOf } from "../../../src/io/disk.ts";
 
 /** A folder that goes when the test ends. */
 export function temporaryFolder(): string {
@@ -38,7 +39,14 @@ export const NOTES_PLAN: DatabasePlan = databasePlan(
 );
 
 export function settingsFor(path: string, lockTimeoutMs = 10_000): EngineSettings {
-  return { path, lockTimeoutMs, memoryBudgetBytes: 1 << 20, inMemory: false, exclusive: false };
+  return {
+    path,
+    fileIdentity: fileIdentityOf(path),
+    lockTimeoutMs,
+    memoryBudgetBytes: 1 << 20,
+    inMemory: false,
+    exclusive: false,
+  };
 }
 
 /** A connection as the engine opens it, on a prepared database. */

@@ -20,11 +20,7 @@ function open() {
     checkpoint: async () => true,
     close: async () => undefined,
   };
-  const database = new Database(
-    settingsFor("/nowhere", 30),
-    () => engine,
-    () => undefined,
-  );
+  const database = new Database(settingsFor("/nowhere", 30), () => engine);
   return {
     write: (sizeBytes: number) => database.write(putNote, "a", { sizeBytes }),
     /** Lets every write that waits answer. */
