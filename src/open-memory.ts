@@ -1,3 +1,4 @@
+import type { OptionNames } from "./contract/option-names.ts";
 import { openDatabase } from "./database/open-database.ts";
 import type { Embedder } from "./embedding/embedder.ts";
 import { createMiniLmEmbedder } from "./embedding/providers/minilm.ts";
@@ -9,13 +10,15 @@ import { MemoryHandle } from "./memory/memory.ts";
 import { Pipeline } from "./memory/pipeline.ts";
 import { ensureTenantRow, findTenantRow } from "./memory/sessions.ts";
 import { isTextIndexCurrent, renewTextIndex } from "./memory/text-index-version.ts";
-import { assertPlace, type PlaceOptions } from "./place.ts";
+import { assertPlace, PLACE_OPTIONS, type PlaceOptions } from "./place.ts";
 import { DATABASE_PLAN, WORKER_URL } from "./plan.ts";
 
 export type MemoryOptions = PlaceOptions & {
   /** Turns texts into vectors; default all-MiniLM-L6-v2, offline, in a thread of its own. Closed with the memory. */
   readonly embedder?: Embedder;
 };
+
+const MEMORY_OPTIONS: OptionNames<MemoryOptions> = { ...PLACE_OPTIONS, embedder: true };
 
 const DEFAULT_TENANT = "default";
 const TENANT_BYTES = 512;
@@ -32,7 +35,7 @@ export async function openMemory(
   rest: Omit<MemoryOptions, "path" | "inMemory"> = {},
 ): Promise<Memory> {
   const options: MemoryOptions = typeof place === "string" ? { ...rest, path: place } : place;
-  assertPlace(options);
+  assertPlace(options, MEMORY_OPTIONS, "openMemory");
   const embedder = options.embedder ?? createMiniLmEmbedder();
   assertEmbedder(embedder);
   const open = openDatabase(options, DATABASE_PLAN, WORKER_URL);

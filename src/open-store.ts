@@ -1,11 +1,12 @@
 import { EmbeddedBackend } from "./backends/embedded/backend.ts";
 import { LIMITS } from "./contract/limits.ts";
 import { assertName } from "./contract/names.ts";
+import type { OptionNames } from "./contract/option-names.ts";
 import { assertSchema, type PropertySchema } from "./contract/properties.ts";
 import type { Store } from "./contract/store.ts";
 import { openDatabase } from "./database/open-database.ts";
 import { HoldfastError } from "./errors/index.ts";
-import { assertPlace, type PlaceOptions } from "./place.ts";
+import { assertPlace, PLACE_OPTIONS, type PlaceOptions } from "./place.ts";
 import { DATABASE_PLAN, WORKER_URL } from "./plan.ts";
 import { StoreHandle } from "./store/store.ts";
 
@@ -21,6 +22,14 @@ export type StoreOptions<S extends PropertySchema = PropertySchema> = PlaceOptio
   readonly int64?: "number" | "bigint";
 };
 
+const STORE_OPTIONS: OptionNames<StoreOptions> = {
+  ...PLACE_OPTIONS,
+  name: true,
+  dimensions: true,
+  properties: true,
+  int64: true,
+};
+
 /**
  * Opens a store of vectors, making the folder and the store where there are none.
  *
@@ -30,7 +39,7 @@ export type StoreOptions<S extends PropertySchema = PropertySchema> = PlaceOptio
 export async function openStore<const S extends PropertySchema = Record<never, never>>(
   options: StoreOptions<S>,
 ): Promise<Store<S>> {
-  assertPlace(options);
+  assertPlace(options, STORE_OPTIONS, "openStore");
   const { name, dimensions, properties = {} } = options;
   assertName(name, "store name");
   if (!(Number.isInteger(dimensions) && dimensions >= 1 && dimensions <= LIMITS.dimensionsMax)) {

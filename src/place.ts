@@ -1,3 +1,4 @@
+import { assertOptions, type OptionNames } from "./contract/option-names.ts";
 import type { DatabaseOptions } from "./database/open-database.ts";
 import { HoldfastError } from "./errors/index.ts";
 
@@ -9,13 +10,27 @@ export type PlaceOptions = Omit<DatabaseOptions, "path"> & {
   readonly inMemory?: true;
 };
 
+export const PLACE_OPTIONS: OptionNames<PlaceOptions> = {
+  path: true,
+  inMemory: true,
+  threads: true,
+  exclusive: true,
+  lockTimeoutMs: true,
+  memoryBudgetBytes: true,
+};
+
 /** The least budget that holds a few chunks of vectors. */
 const MEMORY_BUDGET_BYTES_MIN = 1024 * 1024;
 
-/** Refuses options that name no place, two places, or bounds without meaning. */
-export function assertPlace(options: unknown): asserts options is PlaceOptions {
+/** Refuses options that name no place, two places, bounds without meaning, or what `names` does not have. */
+export function assertPlace(
+  options: unknown,
+  names: Readonly<Record<string, true>>,
+  call: string,
+): asserts options is PlaceOptions {
   if (typeof options !== "object" || options === null)
     throw invalid('Give options such as { path: "./memory.holdfast" }.');
+  assertOptions(options, names, call);
   const { path, inMemory, threads, lockTimeoutMs, memoryBudgetBytes } = options as PlaceOptions;
   if (path !== undefined && inMemory === true) throw invalid("Give a path or inMemory: true, not both.");
   if (path === undefined && inMemory !== true) throw invalid("Give the path of a folder, or inMemory: true.");

@@ -1,6 +1,7 @@
-import type { PropertySchema, PropertyValues } from "../contract/properties.ts";
+import type { PropertyValues } from "../contract/properties.ts";
 import type { CallOptions, Erasure } from "../contract/store.ts";
 import type { Where } from "../contract/where.ts";
+import type { EventFields } from "../segments/sqlite/event-filter.ts";
 import type { EventInput } from "./event-input.ts";
 
 /** What `remember` answers for one event. */
@@ -14,7 +15,7 @@ export interface ScopedRecallOptions extends CallOptions {
   /** Hits at most, 0…10,000; default 10. */
   readonly limit?: number;
   /** A filter on system fields (`producer`, `at`, …) and keys of your own (`m.topic`). */
-  readonly where?: Where<PropertySchema>;
+  readonly where?: Where<EventFields>;
   /** In [−1, 1], inclusive: drops hits of the vector channel below it; a text hit stands by its own. */
   readonly minCosineSimilarity?: number;
 }
@@ -22,7 +23,7 @@ export interface ScopedRecallOptions extends CallOptions {
 export interface RecallOptions extends ScopedRecallOptions {
   /** Only sessions of this user. */
   readonly user?: string;
-  /** Only this session. */
+  /** Only this session; raises NOT_FOUND when there is none (S1). */
   readonly session?: string;
 }
 

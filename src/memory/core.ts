@@ -1,8 +1,10 @@
 import { eraseLog } from "../backends/embedded/reclaimer.ts";
 import { LIMITS } from "../contract/limits.ts";
 import { assertId } from "../contract/names.ts";
+import { assertOptions } from "../contract/option-names.ts";
 import type { CallOptions } from "../contract/store.ts";
 import { assertWellFormed } from "../contract/text.ts";
+import type { Where } from "../contract/where.ts";
 import { withDeadline } from "../database/call.ts";
 import { CLOSE_WAIT_MS, type Database, settledWithin } from "../database/database.ts";
 import { HoldfastError } from "../errors/index.ts";
@@ -23,11 +25,12 @@ import type {
 import { type EventInput, toEvent } from "./event-input.ts";
 import { compactWords, forgetEvents, knownEvents } from "./forget.ts";
 import { RANKING } from "./fusion.ts";
+import { FORGET_SELECTION } from "./options.ts";
 import type { Pipeline } from "./pipeline.ts";
 import { recallSegments } from "./recall.ts";
 import { toHit } from "./recall-hit.ts";
 import { assertSameEvent, rememberEvents } from "./remember.ts";
-import { requireLiveSession, type SessionLife } from "./sessions.ts";
+import { findSessionRow, requireLiveSession, type SessionLife } from "./sessions.ts";
 import type { TenantLife } from "./tenants.ts";
 
 const FILTER_SCHEMA: FilterSchema = { declared: {}, system: EVENT_FIELDS, userKeys: true };
@@ -100,6 +103,7 @@ export class MemoryCore {
     const limit = toLimit(options.limit);
     const minCosineSimilarity = toThreshold(options.minCosineSimilarity);
     if (session !== undefined) this.database.lookup(requireLiveSession, session);
+    else if (options.session !== undefined) this.#requireSession(tenant, options.session);
     const bounds = withDeadline(options);
     const vector = await this.#pipeline.embedQuery(tenant.id, question, bounds);
     const { identity } = this.#pipeline.identity;
@@ -114,10 +118,8 @@ export class MemoryCore {
     options: ForgetOptions,
     session?: SessionLife,
   ): Promise<ForgetReceipt> {
-    const events: unknown = (selection as ForgetSelection | undefined)?.events;
-    assertArray(events, "events");
-    for (const id of events) assertId(id, "event id");
-    const input = { tenant, session, events: [...new Set(events as readonly string[])] };
+    const events = toForgotten(selection);
+    const input = { tenant, session, events: [...new Set(events)] };
     const forgotten = await this.database.write(forgetEvents, input, {
       ...options,
       sizeBytes: events.length * EVENT_OVERHEAD_BYTES,
@@ -125,6 +127,14 @@ export class MemoryCore {
     if (options.erase !== true) return { forgotten };
     await this.database.write(compactWords, null, { ...options, sizeBytes: EVENT_OVERHEAD_BYTES });
     return { forgotten, erasure: await eraseLog(this.database) };
+  }
+
+  /** Recalling from an unknown session is an error, never an empty answer (S1). */
+  #requireSession(tenant: TenantLife, id: string): void {
+    if (this.database.lookup(findSessionRow, { tenant, id }) !== undefined) return;
+    throw new HoldfastError("NOT_FOUND", "There is no session with this id; listSessions names those that there are.", {
+      details: { session: id },
+    });
   }
 
   async #write(
@@ -142,6 +152,15 @@ export class MemoryCore {
     const { created } = await this.database.write(rememberEvents, input, { ...options, sizeBytes });
     return new Set(events.filter((_, index) => created[index] === true).map(({ id }) => id));
   }
+}
+
+function toForgotten(selection: unknown): readonly string[] {
+  const events: unknown = (selection as ForgetSelection | undefined)?.events;
+  if (!Array.isArray(events))
+    throw new HoldfastError("INVALID_ARGUMENT", 'Say what to forget by the ids of events: { events: ["m1"] }.');
+  assertOptions(selection, FORGET_SELECTION, "forget");
+  for (const id of events) assertId(id, "event id");
+  return events;
 }
 
 function assertDistinct(ids: readonly string[]): void {
@@ -170,7 +189,7 @@ function toScope({ where, user, session }: RecallOptions): BoundFilter | undefin
     assertId(value, name);
     scope.push({ op: "equals", field: { scope: "system", name }, kind: "string", value });
   }
-  const bound = where === undefined ? undefined : bindWhere(where, FILTER_SCHEMA);
+  const bound = where === undefined ? undefined : bindWhere(where as Where, FILTER_SCHEMA);
   if (bound?.op === "none") return bound;
   if (bound !== undefined && bound.op !== "all") scope.push(bound);
   return scope.length > 1 ? { op: "and", operands: scope } : scope[0];

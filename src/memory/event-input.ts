@@ -35,7 +35,7 @@ export function toEvent(input: EventInput, clock: Clock): NewEvent {
   const unknown = Object.keys(input).find((key) => !EVENT_KEYS.includes(key));
   if (unknown !== undefined) {
     throw invalid(
-      `An event has no field ${JSON.stringify(unknown.slice(0, 64))}; keys of your own belong into properties.`,
+      `An event has no field ${JSON.stringify(unknown.slice(0, 64))}, only ${EVENT_KEYS.join(", ")}; keys of your own belong into properties.`,
     );
   }
   const id = input.id ?? mintId();
@@ -82,9 +82,9 @@ function toMoment(at: EventInput["at"], clock: Clock): { readonly at: bigint; re
   if (at === undefined || at === null) return { at: BigInt(clock.nowMicros()), offset: "Z" };
   const instant = toInstant(typeof at === "string" ? { datetime: at } : at);
   if (instant === undefined) {
-    throw new HoldfastError("PROPERTY_TYPE_MISMATCH", "at is a Date, a Temporal.Instant or an RFC 3339 text.", {
-      details: { field: "at" },
-    });
+    const message =
+      "at is an RFC 3339 text such as 2026-05-01T12:00:00Z, a Date or a Temporal.Instant, of the years 0001 to 9999.";
+    throw new HoldfastError("PROPERTY_TYPE_MISMATCH", message, { details: { field: "at" } });
   }
   return { at: instant.microseconds, offset: instant.offset };
 }

@@ -1,6 +1,7 @@
 import { formatDatetime } from "../contract/datetime.ts";
 import { LIMITS } from "../contract/limits.ts";
 import { assertId } from "../contract/names.ts";
+import { assertOptions, assertScope, CALL_OPTIONS } from "../contract/option-names.ts";
 import type { CallOptions } from "../contract/store.ts";
 import { HoldfastError } from "../errors/index.ts";
 import { disposable } from "../store/store.ts";
@@ -16,6 +17,7 @@ import type {
   SessionInfo,
 } from "./contract.ts";
 import type { MemoryCore } from "./core.ts";
+import { CREATE_SESSION_OPTIONS, FORGET_OPTIONS, LIST_SESSIONS_OPTIONS, RECALL_OPTIONS } from "./options.ts";
 import { SessionHandle } from "./session.ts";
 import { createSessionRow, findSessionRow, listSessionRows } from "./sessions.ts";
 import { memoryStats } from "./stats.ts";
@@ -44,6 +46,8 @@ export class MemoryHandle implements Memory {
 
   async createSession(id: string, options: { readonly user?: string } & CallOptions = {}): Promise<Session> {
     const core = this.#open();
+    assertOptions(options, CREATE_SESSION_OPTIONS, "createSession");
+    assertScope(options, "user");
     assertId(id, "session id");
     if (options.user !== undefined) assertId(options.user, "user id");
     const input = { tenant: this.#tenant, id, user: options.user };
@@ -73,6 +77,8 @@ export class MemoryHandle implements Memory {
     options: { readonly user?: string; readonly after?: string; readonly limit?: number } & CallOptions = {},
   ): Promise<readonly SessionInfo[]> {
     const core = this.#open();
+    assertOptions(options, LIST_SESSIONS_OPTIONS, "listSessions");
+    assertScope(options, "user");
     const { user, after = "", limit = DEFAULT_PAGE } = options;
     if (user !== undefined) assertId(user, "user id");
     if (!(Number.isInteger(limit) && limit >= 1 && limit <= LIMITS.scanPageMax)) {
@@ -89,15 +95,22 @@ export class MemoryHandle implements Memory {
   }
 
   async recall(question: string, options: RecallOptions = {}): Promise<RecallAnswer> {
-    return this.#open().recall(this.#tenant, question, options);
+    const core = this.#open();
+    assertOptions(options, RECALL_OPTIONS, "recall");
+    assertScope(options, "user");
+    assertScope(options, "session");
+    return core.recall(this.#tenant, question, options);
   }
 
   async forget(selection: ForgetSelection, options: ForgetOptions = {}): Promise<ForgetReceipt> {
-    return this.#open().forget(this.#tenant, selection, options);
+    const core = this.#open();
+    assertOptions(options, FORGET_OPTIONS, "forget");
+    return core.forget(this.#tenant, selection, options);
   }
 
   async stats(options: CallOptions = {}): Promise<MemoryStats> {
     const { database } = this.#open();
+    assertOptions(options, CALL_OPTIONS, "stats");
     const { space, dimensions, ...counts } = await database.read(memoryStats, this.#tenant, options);
     return {
       tenant: this.#tenant.id,

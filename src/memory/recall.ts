@@ -44,7 +44,7 @@ export const recallSegments: ReadOperation<RecallInput, RecallOutput> = readOper
   (view, input) => {
     const counts = requireTenant(view.connection, input.tenant);
     if (input.limit === 0 || input.filter?.op === "none")
-      return { segments: [], damaged: 0, vectorSearch: "not-embedded" };
+      return { segments: [], damaged: 0, vectorSearch: vectorsOf(view, input).state };
     const wanted = Math.max(CANDIDATES_MIN, input.limit * CANDIDATES_PER_HIT);
     const admission = admit(view, input);
     const query = {
@@ -108,9 +108,7 @@ function searchVectors(
   input: RecallInput,
   bounds: Pick<BlockSearch, "limit" | "filter" | "allowed">,
 ): VectorSearch {
-  const space = currentSpace(view.connection);
-  const life = space && tenantPartition(view, space, input.tenant);
-  const state = stateOf(input, space, life);
+  const { life, state } = vectorsOf(view, input);
   const { vector } = input;
   if (state !== "searched" || life === undefined || vector === undefined) {
     return { state, hits: [], damaged: 0, cosines: (segments) => segments.map(() => undefined) };
@@ -147,6 +145,16 @@ function admit(view: ReadView, { filter, tenant }: RecallInput): Admission {
     text: { admits: (segment) => allowed.has(segment), admitted: allowed },
     rows: { allowed: new Set([...allowed].map(String)) },
   };
+}
+
+/** The partition that holds the tenant's vectors, and whether the question can be compared with them. */
+function vectorsOf(
+  view: ReadView,
+  input: RecallInput,
+): { readonly life: Life | undefined; readonly state: RecallOutput["vectorSearch"] } {
+  const space = currentSpace(view.connection);
+  const life = space && tenantPartition(view, space, input.tenant);
+  return { life, state: stateOf(input, space, life) };
 }
 
 function stateOf(input: RecallInput, space: Space | undefined, life: Life | undefined): RecallOutput["vectorSearch"] {

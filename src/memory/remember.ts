@@ -64,7 +64,7 @@ function isNew(unit: WriteUnit, { tenant }: SessionLife, event: NewEvent): boole
 /** An event that is repeated must be the same in everything that the caller gave (S3). */
 export function assertSameEvent(event: Pick<NewEvent, "id" | "digest">, digest: string): void {
   if (digest === event.digest) return;
-  const message = "An event with this id exists and says something else; give the new one an id of its own.";
+  const message = `The event ${JSON.stringify(event.id)} exists in this memory and says something else; give the new one an id of its own.`;
   throw new HoldfastError("EVENT_CONFLICT", message, { details: { event: event.id } });
 }
 

@@ -1,5 +1,6 @@
 import { LIMITS } from "../contract/limits.ts";
 import { assertId } from "../contract/names.ts";
+import { assertOptions, CALL_OPTIONS } from "../contract/option-names.ts";
 import { bindPatch, type PropertyInput, type PropertySchema, type PropertyValues } from "../contract/properties.ts";
 import { readValue } from "../contract/property-values.ts";
 import type {
@@ -25,6 +26,14 @@ import { HoldfastError } from "../errors/index.ts";
 import { type BoundFilter, bindWhere, type FilterSchema, foldsToAll } from "../filter/index.ts";
 import type { BackendPartition, BackendRecord } from "./backend.ts";
 import { assertArray, assertCount, toBatch } from "./batch.ts";
+import {
+  COUNT_OPTIONS,
+  DELETE_OPTIONS,
+  GET_OPTIONS,
+  QUERY_MANY_REQUEST,
+  QUERY_REQUEST,
+  SCAN_OPTIONS,
+} from "./options.ts";
 import { toQuery, toVectors } from "./query-input.ts";
 
 /** How a store's records are checked and read. */
@@ -59,6 +68,7 @@ export class PartitionHandle<S extends PropertySchema> implements Partition<S> {
   }
 
   async upsert(records: readonly RecordInput[], options: CallOptions = {}): Promise<UpsertReceipt> {
+    assertOptions(options, CALL_OPTIONS, "upsert");
     const batch = toBatch(records, this.#form);
     if (batch.records === 0) return { ids: [], inserted: 0, replaced: 0, position: this.#backend.assertLive() };
     const ids = records.map((record) => record?.id);
@@ -67,6 +77,7 @@ export class PartitionHandle<S extends PropertySchema> implements Partition<S> {
   }
 
   async patch(id: string, properties: PropertyInput, options: CallOptions = {}): Promise<WriteReceipt | undefined> {
+    assertOptions(options, CALL_OPTIONS, "patch");
     assertId(id, "record id");
     return this.#backend.patch(id, bindPatch(this.#form.properties, properties), options);
   }
@@ -75,6 +86,7 @@ export class PartitionHandle<S extends PropertySchema> implements Partition<S> {
     ids: readonly string[],
     options: CallOptions & { readonly includeVectors?: boolean } = {},
   ): Promise<readonly (StoredRecord | undefined)[]> {
+    assertOptions(options, GET_OPTIONS, "get");
     assertIds(ids);
     if (ids.length === 0) this.#backend.assertLive();
     const bounds = withDeadline(options);
@@ -88,16 +100,19 @@ export class PartitionHandle<S extends PropertySchema> implements Partition<S> {
   }
 
   async delete(selection: DeleteSelection<S>, options: DeleteOptions = {}): Promise<DeleteReceipt> {
+    assertOptions(options, DELETE_OPTIONS, "delete");
     const receipt = await this.#delete(selection, options);
     if (options.erase !== true || options.dryRun === true) return receipt;
     return { ...receipt, erasure: await this.#backend.erase(options) };
   }
 
   async count(options: CallOptions & { readonly where?: Where<S> } = {}): Promise<number> {
+    assertOptions(options, COUNT_OPTIONS, "count");
     return this.#backend.count(this.#bind(options.where), options);
   }
 
   async *scan(options: ScanOptions<S> = {}): AsyncIterableIterator<ScanPage> {
+    assertOptions(options, SCAN_OPTIONS, "scan");
     const filter = this.#bind(options.where);
     const limit = toPageSize(options.pageSize);
     const includeVectors = options.includeVectors === true;
@@ -113,6 +128,7 @@ export class PartitionHandle<S extends PropertySchema> implements Partition<S> {
 
   async query(request: QueryRequest<S>): Promise<QueryAnswer> {
     assertRequest(request);
+    assertOptions(request, QUERY_REQUEST, "query");
     const { vector, ...rest } = request;
     const [answer] = await this.queryMany({ ...rest, vectors: [vector] });
     if (answer === undefined) throw new HoldfastError("BUG", "A query of one vector had no answer.");
@@ -121,6 +137,7 @@ export class PartitionHandle<S extends PropertySchema> implements Partition<S> {
 
   async queryMany(request: QueryManyRequest<S>): Promise<readonly QueryAnswer[]> {
     assertRequest(request);
+    assertOptions(request, QUERY_MANY_REQUEST, "queryMany");
     const query = toQuery(request as unknown as QueryManyRequest, this.#form.dimensions, this.#form.filterSchema);
     if (query.count === 0) {
       this.#backend.assertLive();
@@ -140,6 +157,7 @@ export class PartitionHandle<S extends PropertySchema> implements Partition<S> {
     ids: readonly string[],
     options: CallOptions = {},
   ): Promise<readonly (number | undefined)[]> {
+    assertOptions(options, CALL_OPTIONS, "score");
     assertIds(ids);
     return this.#backend.score(toVectors([vector], this.#form.dimensions, "query vector"), ids, options);
   }
@@ -164,7 +182,7 @@ export class PartitionHandle<S extends PropertySchema> implements Partition<S> {
 
   async #countIds(ids: readonly string[], options: CallOptions): Promise<DeleteReceipt> {
     const position = this.#backend.assertLive();
-    const found = await this.get([...new Set(ids)], options);
+    const found = await this.get([...new Set(ids)], withDeadline(options));
     return { deleted: found.filter((record) => record !== undefined).length, position };
   }
 

@@ -1,8 +1,10 @@
 import type { Capabilities } from "../contract/capabilities.ts";
 import { assertName } from "../contract/names.ts";
+import { assertOptions, CALL_OPTIONS } from "../contract/option-names.ts";
 import type { PropertySchema } from "../contract/properties.ts";
 import type { CallOptions, Erasure, Partition, PartitionInfo, Store } from "../contract/store.ts";
 import type { StoreBackend } from "./backend.ts";
+import { DELETE_PARTITION_OPTIONS } from "./options.ts";
 import { PartitionHandle, type RecordForm } from "./partition.ts";
 
 /** The public store over any backend. */
@@ -35,17 +37,20 @@ export class StoreHandle<S extends PropertySchema> implements Store<S> {
   }
 
   async createPartition(key: string, options: CallOptions = {}): Promise<Partition<S>> {
+    assertOptions(options, CALL_OPTIONS, "createPartition");
     assertName(key, "partition key");
     return new PartitionHandle<S>(await this.#backend.createPartition(key, options), this.#form);
   }
 
   async getPartition(key: string, options: CallOptions = {}): Promise<Partition<S> | undefined> {
+    assertOptions(options, CALL_OPTIONS, "getPartition");
     assertName(key, "partition key");
     const partition = await this.#backend.getPartition(key, options);
     return partition && new PartitionHandle<S>(partition, this.#form);
   }
 
   async listPartitions(options: CallOptions = {}): Promise<readonly PartitionInfo[]> {
+    assertOptions(options, CALL_OPTIONS, "listPartitions");
     return this.#backend.listPartitions(options);
   }
 
@@ -53,6 +58,7 @@ export class StoreHandle<S extends PropertySchema> implements Store<S> {
     key: string,
     options: CallOptions & { readonly erase?: boolean } = {},
   ): Promise<{ readonly deleted: boolean; readonly erasure?: Erasure }> {
+    assertOptions(options, DELETE_PARTITION_OPTIONS, "deletePartition");
     assertName(key, "partition key");
     return this.#backend.deletePartition(key, options.erase === true, options);
   }

@@ -1,4 +1,5 @@
 import { availableParallelism } from "node:os";
+import { assertOptions, type OptionNames } from "../../contract/option-names.ts";
 import { HoldfastError } from "../../errors/index.ts";
 import { WorkerChannel } from "../../io/workers.ts";
 import { untilAborted } from "../abort.ts";
@@ -18,6 +19,8 @@ export interface MiniLmOptions {
   /** Bytes of texts that may wait; default 64 MiB. Beyond it a call raises BUSY. */
   readonly queueBytesMax?: number;
 }
+
+const MINILM_OPTIONS: OptionNames<MiniLmOptions> = { threads: true, queueBytesMax: true };
 
 const DIMENSIONS = 384;
 
@@ -58,6 +61,7 @@ const IDENTITY: EmbedderIdentity = {
  * @throws INVALID_ARGUMENT for options out of range
  */
 export function createMiniLmEmbedder(options: MiniLmOptions = {}): Embedder {
+  assertOptions(options, MINILM_OPTIONS, "createMiniLmEmbedder");
   const { threads = 1, queueBytesMax = QUEUE_BYTES_MAX } = options;
   if (!Number.isSafeInteger(threads) || threads < 1 || threads > availableParallelism()) {
     const message = `threads must be a whole number from 1 to the ${availableParallelism()} processors of this machine.`;

@@ -1,10 +1,22 @@
-import type { PropertySchema } from "../../contract/properties.ts";
 import type { Connection, SqlValue } from "../../database/connection.ts";
 import { HoldfastError } from "../../errors/index.ts";
 import { type BoundFilter, compileSqlite } from "../../filter/index.ts";
 
+/** The types of the fields of an event that a filter may name. */
+export type EventFields = {
+  readonly event: "string";
+  readonly session: "string";
+  readonly user: "string";
+  readonly producer: "string";
+  readonly role: "string";
+  readonly kind: "string";
+  readonly at: "datetime";
+  readonly created_at: "datetime";
+  readonly revision: "int";
+};
+
 /** The closed table of fields that a filter on events may name beside users' own keys (FILTERS). */
-export const EVENT_FIELDS: PropertySchema = {
+export const EVENT_FIELDS: EventFields = {
   event: "string",
   session: "string",
   user: "string",

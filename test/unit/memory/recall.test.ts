@@ -152,6 +152,9 @@ describe("recall", () => {
     expect(await memory.recall("anything")).toMatchObject({ hits: [], vectorSearch: "no-vectors" });
     for (const question of ["", "  ", "\ud800"])
       await expect(memory.recall(question)).rejects.toMatchObject({ code: "INVALID_TEXT" });
+    await (await memory.createSession("a")).remember({ text: "something" });
+    for (const nothing of [{ limit: 0 }, { where: "FALSE" }])
+      expect(await memory.recall("anything", nothing)).toMatchObject({ hits: [], vectorSearch: "searched" });
     await expect(memory.recall("x", { limit: -1 })).rejects.toMatchObject({ code: "INVALID_ARGUMENT" });
   });
 });
