@@ -46,6 +46,7 @@ function createProgram(surroundings: Surroundings): Command {
     .helpCommand("help [command]", "show the help of a command")
     .addHelpText("after", EPILOGUE)
     .showSuggestionAfterError()
+    .showHelpAfterError("Add --help to see how it is used.")
     .exitOverride(throwAsIs)
     .configureOutput({
       writeOut: (text) => void stdout.write(text),

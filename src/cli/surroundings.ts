@@ -1,11 +1,11 @@
-import { createReadStream, realpathSync, statSync } from "node:fs"; // tidy: the user's own input, never a file of a memory
+import { createReadStream, existsSync, realpathSync, statSync } from "node:fs"; // tidy: the user's own input, never a file of a memory
 import { addAbortSignal } from "node:stream";
 import { HoldfastError } from "../errors/index.ts";
 import { type Memory, openMemory } from "../index.ts";
 import { systemClock } from "../io/clock.ts";
 import { type Output, StreamOutput } from "./output.ts";
 
-/** Bytes to read, and how many there are where that is known. */
+/** Bytes to read, and how many there are where that is known; nothing is read before they are asked for. */
 export interface Input {
   readonly chunks: AsyncIterable<Uint8Array>;
   readonly sizeBytes?: number;
@@ -20,7 +20,7 @@ export interface Surroundings {
   readonly signal: AbortSignal;
   readonly nowMs: () => number;
   openMemory(path: string): Promise<Memory>;
-  /** Standard input for `-`; `memoryPath` is the folder that must not be read from. */
+  /** Standard input for `-`; `memoryPath` is the folder that must not be read from. Raises for what is no file. */
   openInput(path: string, memoryPath: string): Input;
 }
 
@@ -39,7 +39,7 @@ export function processSurroundings(signal: AbortSignal): Surroundings {
 }
 
 function openStandardInput(signal: AbortSignal): Input {
-  return { chunks: addAbortSignal(signal, process.stdin) };
+  return { chunks: onDemand(() => addAbortSignal(signal, process.stdin)) };
 }
 
 function openFile(path: string, memoryPath: string, signal: AbortSignal): Input {
@@ -48,8 +48,13 @@ function openFile(path: string, memoryPath: string, signal: AbortSignal): Input 
   if (stats.isDirectory())
     throw new HoldfastError("INVALID_ARGUMENT", `${path} is a folder; name a file of JSON lines.`);
   assertOutside(real, memoryPath);
-  const chunks = createReadStream(real, { signal, highWaterMark: 256 * 1024 });
+  const chunks = onDemand(() => createReadStream(real, { signal, highWaterMark: 256 * 1024 }));
   return stats.isFile() ? { chunks, sizeBytes: stats.size } : { chunks };
+}
+
+/** A stream that is aborted while nobody reads it would end the process. */
+function onDemand(open: () => AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
+  return { [Symbol.asyncIterator]: () => open()[Symbol.asyncIterator]() };
 }
 
 function realPathOf(path: string): string {
@@ -62,6 +67,7 @@ function realPathOf(path: string): string {
 
 /** Closing any descriptor of a database that this process has open drops SQLite's locks on it. */
 function assertOutside(file: string, memoryPath: string): void {
+  if (!existsSync(memoryPath)) return;
   const folder = realPathOf(memoryPath);
   if (file.startsWith(folder.endsWith("/") ? folder : `${folder}/`))
     throw new HoldfastError(

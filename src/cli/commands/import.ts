@@ -9,7 +9,7 @@ import { Importer } from "../importing/importer.ts";
 import { type Line, readLines } from "../importing/lines.ts";
 import { formatRate, Progress } from "../importing/progress.ts";
 import { type CommonOptions, withCommonOptions, withJson } from "../options.ts";
-import type { Surroundings } from "../surroundings.ts";
+import type { Input, Surroundings } from "../surroundings.ts";
 import { toJsonLine } from "../text/json.ts";
 import { formatCount, formatDuration } from "../text/quantities.ts";
 
@@ -57,9 +57,13 @@ export function addImport(program: Command, surroundings: Surroundings): void {
       "list lines that cannot be remembered and go on; without it the first one ends the import",
     )
     .addHelpText("after", HELP);
-  withCommonOptions(withJson(command), surroundings).action((file: string, flags: ImportFlags) =>
-    withMemory(surroundings, flags.path, "create", (memory) => new ImportRun(memory, surroundings, flags).run(file)),
-  );
+  withCommonOptions(withJson(command), surroundings).action(async (file: string, flags: ImportFlags) => {
+    // Before the memory is opened: a mistyped name makes no folder.
+    const input = surroundings.openInput(file, flags.path);
+    await withMemory(surroundings, flags.path, "create", (memory) =>
+      new ImportRun(memory, surroundings, flags).run(input),
+    );
+  });
 }
 
 class ImportRun {
@@ -89,10 +93,10 @@ class ImportRun {
     });
   }
 
-  async run(file: string): Promise<void> {
+  async run(input: Input): Promise<void> {
     const { stdout, stderr } = this.#surroundings;
     try {
-      await this.#readAll(file);
+      await this.#readAll(input);
     } catch (error) {
       this.#progress.clear();
       const hint = error === this.#refused ? "correct the line, or add --skip-invalid, and " : "";
@@ -103,8 +107,7 @@ class ImportRun {
     await stdout.write(this.#flags.json ? toJsonLine(this.#summary()) : `${this.#counts()} (${this.#pace()}).\n`);
   }
 
-  async #readAll(file: string): Promise<void> {
-    const input = this.#surroundings.openInput(file, this.#flags.path);
+  async #readAll(input: Input): Promise<void> {
     this.#totalBytes = input.sizeBytes;
     this.#advance(0);
     for await (const line of readLines(input.chunks)) {

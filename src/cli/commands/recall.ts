@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import type { RecallAnswer, RecallHit, RecallOptions } from "../../index.ts";
 import { withMemory } from "../folder.ts";
-import { type CommonOptions, toCount, toNumber, withCommonOptions, withJson } from "../options.ts";
+import { type CommonOptions, toCosine, toCount, withCommonOptions, withJson } from "../options.ts";
 import { bold, dim, type Output } from "../output.ts";
 import type { Surroundings } from "../surroundings.ts";
 import { toJsonLine } from "../text/json.ts";
@@ -36,7 +36,7 @@ export function addRecall(program: Command, surroundings: Surroundings): void {
     .option("--session <id>", "only this session")
     .option("--where <filter>", "a filter on system fields and your own keys, such as \"m.topic = 'home'\"")
     .option("--limit <count>", "hits at most", toCount, 10)
-    .option("--min-cosine <number>", "drop hits by meaning below this cosine, -1 to 1", toNumber)
+    .option("--min-cosine <number>", "drop hits by meaning below this cosine, -1 to 1", toCosine)
     .addHelpText("after", EXAMPLES);
   withCommonOptions(withJson(command), surroundings).action((words: readonly string[], flags: RecallFlags) =>
     recall(surroundings, words.join(" "), flags),
@@ -75,13 +75,13 @@ function renderHit(hit: RecallHit, rank: number, output: Output): string {
 }
 
 function originOf(hit: RecallHit): string {
+  // Not the score, which is 0 for a single hit and below 0 for half of many: the order says it better.
   const scores = [
-    `score ${hit.score.toFixed(2)}`,
     ...(hit.cosineSimilarity === undefined ? [] : [`cosine ${hit.cosineSimilarity.toFixed(2)}`]),
     ...(hit.textScore === undefined ? [] : [`words ${hit.textScore.toFixed(1)}`]),
   ];
   const user = hit.user === undefined ? "" : ` (${hit.user})`;
-  return `session ${hit.session}${user} · event ${hit.event} · ${scores.join(", ")}`;
+  return [`session ${hit.session}${user}`, `event ${hit.event}`, ...scores].join(" · ");
 }
 
 /** What makes an answer less than whole; said beside it, not in it. */

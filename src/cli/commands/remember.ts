@@ -29,7 +29,7 @@ export function addRemember(program: Command, surroundings: Surroundings): void 
     .command("remember")
     .summary("remember one thing")
     .description("Keeps one event in a session, which is made when missing. It is on disk when the command returns.")
-    .argument("<text>", "what was said")
+    .argument("<text...>", "what was said; several words need no quotes")
     .requiredOption("--session <id>", "the session that it belongs to")
     .option("--user <id>", "the user of the session")
     .option("--id <id>", "an id of its own, under which it may be sent again; random when absent")
@@ -39,8 +39,8 @@ export function addRemember(program: Command, surroundings: Surroundings): void 
     .option("--kind <kind>", "for example message, fact, task")
     .option("--property <key=text>", "a property of your own; may be repeated", addProperty)
     .addHelpText("after", EXAMPLES);
-  withCommonOptions(withJson(command), surroundings).action((text: string, flags: RememberFlags) =>
-    remember(surroundings, text, flags),
+  withCommonOptions(withJson(command), surroundings).action((words: readonly string[], flags: RememberFlags) =>
+    remember(surroundings, words.join(" "), flags),
   );
 }
 
@@ -72,5 +72,7 @@ function toEvent(text: string, flags: RememberFlags): EventInput {
 function addProperty(pair: string, before: Readonly<Record<string, string>> = {}): Readonly<Record<string, string>> {
   const equals = pair.indexOf("=");
   if (equals < 1) throw new InvalidArgumentError("Give key=text.");
-  return { ...before, [pair.slice(0, equals)]: pair.slice(equals + 1) };
+  const key = pair.slice(0, equals);
+  if (Object.hasOwn(before, key)) throw new InvalidArgumentError("The key is given twice; a property has one value.");
+  return { ...before, [key]: pair.slice(equals + 1) };
 }

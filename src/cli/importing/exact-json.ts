@@ -1,5 +1,7 @@
 import { HoldfastError } from "../../errors/index.ts";
 
+const NOT_JSON = 'The line is not valid JSON; each line is one whole object such as {"session": "…", "text": "…"}.';
+
 /** From 16 digits on an integer may be one that no `number` equals. */
 const MANY_DIGITS = /\d{16}/;
 const NUMBER = /-?\d[\d.eE+-]*/y;
@@ -14,7 +16,7 @@ export function parseExactJson(text: string): unknown {
     return JSON.parse(MANY_DIGITS.test(text) ? wrapLongIntegers(text) : text);
   } catch (cause) {
     // V8's message quotes a part of the text, which is private.
-    throw new HoldfastError("INVALID_ARGUMENT", "The line is not valid JSON.", { cause });
+    throw new HoldfastError("INVALID_ARGUMENT", NOT_JSON, { cause });
   }
 }
 

@@ -16,7 +16,7 @@ export interface ImportCounts {
 }
 
 export interface ImporterOptions {
-  readonly signal?: AbortSignal;
+  readonly signal: AbortSignal;
   /** Called for each event that the memory refuses. */
   readonly onInvalid: (number: number, error: HoldfastError) => Promise<void>;
   /** Called after each commit with the bytes of its lines. */
@@ -86,11 +86,9 @@ export class Importer {
   async #remember(events: readonly NumberedEvent[]): Promise<void> {
     const [first] = events;
     if (first === undefined) return;
-    const { signal } = this.#options;
-    signal?.throwIfAborted();
     const session = await this.#session(first);
     const inputs = events.map(({ event }) => event);
-    const receipts = await session.rememberMany(inputs, signal === undefined ? {} : { signal });
+    const receipts = await session.rememberMany(inputs, { signal: this.#options.signal });
     const created = receipts.filter((receipt) => receipt.created).length;
     this.#remembered += created;
     this.#present += receipts.length - created;
@@ -100,7 +98,8 @@ export class Importer {
   /** Made when missing. A line that names no user goes into the session that stands, whoever's it is. */
   async #session({ session: id, user }: EventLine): Promise<Session> {
     const found = await this.#memory.getSession(id);
-    const session = found ?? (await this.#memory.createSession(id, user === undefined ? {} : { user }));
+    const { signal } = this.#options;
+    const session = found ?? (await this.#memory.createSession(id, { signal, ...(user !== undefined && { user }) }));
     if (user === undefined || session.user === user) return session;
     throw new HoldfastError("ALREADY_EXISTS", "The session exists with another user; correct the user or the session.");
   }

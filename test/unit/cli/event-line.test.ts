@@ -48,7 +48,9 @@ describe("a line of JSON", () => {
 
   it("that is no object, or no JSON, is refused without repeating it", () => {
     expect(() => parseEventLine("[1]", {})).toThrow(/JSON object/);
-    expect(() => parseEventLine('{"secret": tru', {})).toThrow(/^The line is not valid JSON\.$/);
+    expect(() => parseEventLine('{"secret": tru', {})).toThrow(
+      /^The line is not valid JSON; each line is one whole object such as [^t]*"text": "…"}\.$/,
+    );
     expect(() => parse({ session: true, text: "t" })).toThrow(/"session" is a text or an integer/);
     expect(() => parse({ session: "s", text: "t", properties: [] })).toThrow(/"properties" is an object/);
   });
@@ -78,7 +80,8 @@ describe("ids by content", () => {
   it("depend on the session and on every field, not on the order of keys", () => {
     const different = [{}, { session: "other" }, { at: "2026-01-01T00:00:00Z" }, { role: "user" }, { kind: "fact" }];
     const more = [{ properties: { a: 1 } }, { properties: { a: 2 } }, { properties: { a: "1" } }];
-    expect(new Set(idsOf([...different, ...more].map(line))).size).toBe(8);
+    const ids = [...different, ...more].map((fields) => idsOf([line(fields)])[0]);
+    expect(new Set(ids).size).toBe(8);
     const [one, other] = [
       { a: 1, b: 2n },
       { b: 2n, a: 1 },
