@@ -48,9 +48,7 @@ describe("a line of JSON", () => {
 
   it("that is no object, or no JSON, is refused without repeating it", () => {
     expect(() => parseEventLine("[1]", {})).toThrow(/JSON object/);
-    expect(() => parseEventLine('{"secret": tru', {})).toThrow(
-      /^The line is not valid JSON; each line is one whole object such as [^t]*"text": "…"}\.$/,
-    );
+    expect(() => parseEventLine('{"secret": tru', {})).toThrow(/^The line is not valid JSON; (?!.*secret)/);
     expect(() => parse({ session: true, text: "t" })).toThrow(/"session" is a text or an integer/);
     expect(() => parse({ session: "s", text: "t", properties: [] })).toThrow(/"properties" is an object/);
   });

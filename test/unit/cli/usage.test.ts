@@ -14,6 +14,9 @@ interface Ran {
   readonly err: string;
 }
 
+/** Of the process once: each watches the process's own streams. */
+const SURROUNDINGS = processSurroundings(new AbortController().signal);
+
 /** Runs commands on one folder, with the process's own files. */
 function bed(): { readonly path: string; cli(...args: readonly string[]): Promise<Ran> } {
   const folder = mkdtempSync(join(tmpdir(), "holdfast-usage-"));
@@ -22,7 +25,7 @@ function bed(): { readonly path: string; cli(...args: readonly string[]): Promis
   const cli = async (...args: readonly string[]): Promise<Ran> => {
     const [out, err]: [string[], string[]] = [[], []];
     const code = await run(args, {
-      ...processSurroundings(new AbortController().signal),
+      ...SURROUNDINGS,
       stdout: collect(out),
       stderr: collect(err),
       env: { HOLDFAST_PATH: path },
