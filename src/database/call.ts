@@ -37,7 +37,14 @@ export function assertBounds(bounds: CallBounds, kind: "read" | "write"): void {
       `timeoutMs is a number of milliseconds above 0 and at most ${TIMEOUT_MAX_MS}.`,
     );
   }
+  if (signal !== undefined && !isAbortSignal(signal))
+    throw new HoldfastError("INVALID_ARGUMENT", "signal is an AbortSignal, such as that of an AbortController.");
   if (signal?.aborted === true) throw cancelError(reasonOf(signal), kind === "write" ? "not-applied" : "none");
+}
+
+/** By tag rather than `instanceof`: a test runner's realm has classes of its own. */
+function isAbortSignal(signal: unknown): boolean {
+  return Object.prototype.toString.call(signal) === "[object AbortSignal]";
 }
 
 /**

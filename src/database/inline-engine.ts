@@ -1,4 +1,4 @@
-import { CancelFlags, type Cancellation, type CancelReason, neverCancelled } from "../io/cancellation.ts";
+import { CancelFlags, type Cancellation } from "../io/cancellation.ts";
 import { giveWay } from "../io/clock.ts";
 import { type CheckpointMode, checkpoint } from "./checkpointer.ts";
 import type { Connection } from "./connection.ts";
@@ -33,7 +33,10 @@ export class InlineEngine implements Engine {
   write(call: EngineCall): RunningCall {
     return this.#start("not-applied", async (cancellation) => {
       const parts: unknown[] = [];
-      if (call.parts !== undefined) for await (const { part } of call.parts) parts.push(part);
+      for await (const { part } of call.parts ?? []) {
+        cancellation.assertLive();
+        parts.push(part);
+      }
       const result = await new Promise<JobResult>((settle) => {
         if (this.#queue.length === 0) setImmediate(() => this.#drain());
         this.#queue.push({ name: call.name, input: joinParts(call.input, parts), cancellation, settle });
@@ -77,8 +80,7 @@ export class InlineEngine implements Engine {
 
   #start(outcome: "none" | "not-applied", action: (cancellation: Cancellation) => Promise<unknown>): RunningCall {
     const flag = this.#flags.take();
-    const cancellation = flag < 0 ? neverCancelled : this.#flags.watch(flag, outcome);
-    const answer = action(cancellation).finally(() => this.#flags.give(flag));
-    return { answer, cancel: (reason: CancelReason) => this.#flags.raise(flag, reason) };
+    const answer = action(this.#flags.watch(flag.index, outcome)).finally(flag.giveBack);
+    return { answer, cancel: flag.raise };
   }
 }

@@ -1,4 +1,4 @@
-import type { Cancellation, CancelReason } from "../io/cancellation.ts";
+import type { Cancellation } from "../io/cancellation.ts";
 import { WorkerChannel } from "../io/workers.ts";
 import type { CheckpointMode } from "./checkpointer.ts";
 import type { Engine, EngineCall, RunningCall } from "./engine.ts";
@@ -56,15 +56,21 @@ export class ThreadedEngine implements Engine {
 
 function start(channel: WorkerChannel, call: EngineCall): RunningCall {
   const flag = channel.flags.take();
-  const answer = send(channel, call, flag).finally(() => channel.flags.give(flag));
-  return { answer, cancel: (reason: CancelReason) => channel.flags.raise(flag, reason) };
+  const answer = send(channel, call, flag.index).finally(flag.giveBack);
+  return { answer, cancel: flag.raise };
 }
 
 async function send(channel: WorkerChannel, call: EngineCall, flag: number): Promise<unknown> {
   const id = channel.nextId();
   if (call.parts !== undefined) {
+    // The thread sees the flag only when the call has come; until then nothing is applied, whatever is asked.
+    const cancellation = channel.flags.watch(flag, "not-applied");
     try {
-      for await (const { part, transfer } of call.parts) channel.sendPart(id, part, transfer);
+      for await (const { part, transfer } of call.parts) {
+        cancellation.assertLive();
+        channel.sendPart(id, part, transfer);
+      }
+      cancellation.assertLive();
     } catch (error) {
       channel.dropParts(id);
       throw error;

@@ -29,6 +29,15 @@ export function cancelError(
   return new HoldfastError(reason === "aborted" ? "ABORTED" : "TIMEOUT", what + tail, { outcome });
 }
 
+/** One call's flag. */
+export interface CancelFlag {
+  /** Its place, or −1 when all are taken: such a call is cancelled on the caller's side alone. */
+  readonly index: number;
+  /** Does nothing once the flag is given back: it may be another call's by then. */
+  raise(reason: CancelReason): void;
+  giveBack(): void;
+}
+
 /**
  * Flags in shared memory, one a call: a synchronous worker cannot receive a message while it runs,
  * but it can read a flag.
@@ -44,28 +53,30 @@ export class CancelFlags {
     this.#flags = new Int32Array(buffer);
   }
 
-  /** Answers a flag, or −1 when all are taken: such a call is cancelled on the caller's side alone. */
-  take(): number {
-    const flag = this.#free.pop() ?? (this.#unused < this.#flags.length ? this.#unused++ : -1);
-    if (flag >= 0) Atomics.store(this.#flags, flag, LIVE);
-    return flag;
-  }
-
-  give(flag: number): void {
-    if (flag >= 0) this.#free.push(flag);
-  }
-
-  raise(flag: number, reason: CancelReason): void {
-    if (flag >= 0) Atomics.store(this.#flags, flag, reason === "aborted" ? ABORTED : TIMED_OUT);
+  /** Takes a flag for one call. */
+  take(): CancelFlag {
+    const index = this.#free.pop() ?? (this.#unused < this.#flags.length ? this.#unused++ : -1);
+    if (index >= 0) Atomics.store(this.#flags, index, LIVE);
+    let taken = index >= 0;
+    return {
+      index,
+      raise: (reason) => {
+        if (taken) Atomics.store(this.#flags, index, reason === "aborted" ? ABORTED : TIMED_OUT);
+      },
+      giveBack: () => {
+        if (taken) this.#free.push(index);
+        taken = false;
+      },
+    };
   }
 
   /** The view of one call on its flag; `outcome` is what its error says of a write. */
-  watch(flag: number, outcome: "none" | "not-applied"): Cancellation {
-    if (flag < 0) return neverCancelled;
+  watch(index: number, outcome: "none" | "not-applied"): Cancellation {
+    if (index < 0) return neverCancelled;
     const flags = this.#flags;
     return {
       assertLive() {
-        const state = Atomics.load(flags, flag);
+        const state = Atomics.load(flags, index);
         if (state !== LIVE) throw cancelError(state === ABORTED ? "aborted" : "timeout", outcome);
       },
     };

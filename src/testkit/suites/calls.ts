@@ -35,6 +35,19 @@ export function callSuite(it: TestCase): void {
     assert.equal(await partition.count(), 0);
   });
 
+  it("[Q11] a signal that is none is refused by every call before anything is done", async (bed) => {
+    const store = await bed.open({ properties: { n: "int" } });
+    const partition = await store.createPartition(PARTITION_KEY);
+    for (const signal of [null, "abort", {}, new EventTarget()]) {
+      const options = { signal: signal as unknown as AbortSignal };
+      for (const [name, call] of [...reads(store, partition, options), ...writes(store, partition, options)]) {
+        await refuses(call, "INVALID_ARGUMENT", `${name} with the signal ${String(signal)}`);
+      }
+    }
+    assert.equal(await partition.count(), 0);
+    assert.equal((await store.listPartitions()).length, 1);
+  });
+
   it("[Q11] a write that is aborted on its way is applied whole or not at all, and says which", async (bed) => {
     const partition = await bed.openPartition();
     for (let turn = 0; turn < 16; turn += 1) {
