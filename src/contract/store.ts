@@ -1,3 +1,4 @@
+/// <reference lib="esnext.disposable" preserve="true" />
 import type { Capabilities } from "./capabilities.ts";
 import type { DeclaredInput, PropertySchema, PropertyValues } from "./properties.ts";
 import type { VectorInput } from "./vector.ts";
@@ -149,8 +150,8 @@ export interface PartitionInfo {
   readonly position: number;
 }
 
-/** One named collection of vectors. */
-export interface Store<S extends PropertySchema = PropertySchema> {
+/** One named collection of vectors; `await using` closes it (E12). */
+export interface Store<S extends PropertySchema = PropertySchema> extends AsyncDisposable {
   readonly name: string;
   readonly dimensions: number;
   readonly properties: S;

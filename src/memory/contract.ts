@@ -1,3 +1,4 @@
+/// <reference lib="esnext.disposable" preserve="true" />
 import type { PropertyValues } from "../contract/properties.ts";
 import type { CallOptions, Erasure } from "../contract/store.ts";
 import type { Where } from "../contract/where.ts";
@@ -127,8 +128,8 @@ export interface Session {
   forget(selection: ForgetSelection, options?: ForgetOptions): Promise<ForgetReceipt>;
 }
 
-/** One tenant's memory: nothing in it meets another tenant's (S10). */
-export interface Memory {
+/** One tenant's memory: nothing in it meets another tenant's (S10). `await using` closes it (E12). */
+export interface Memory extends AsyncDisposable {
   readonly tenantId: string;
   /** Answers the session that stands when its user is the same; raises ALREADY_EXISTS when not (S1). */
   createSession(id: string, options?: { readonly user?: string } & CallOptions): Promise<Session>;

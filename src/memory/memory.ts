@@ -4,7 +4,6 @@ import { assertId } from "../contract/names.ts";
 import { assertOptions, assertScope, CALL_OPTIONS } from "../contract/option-names.ts";
 import type { CallOptions } from "../contract/store.ts";
 import { HoldfastError } from "../errors/index.ts";
-import { disposable } from "../store/store.ts";
 import type {
   ForgetOptions,
   ForgetReceipt,
@@ -37,7 +36,6 @@ export class MemoryHandle implements Memory {
     this.#core = core;
     this.#tenant = tenant;
     this.#release = release;
-    disposable(this);
   }
 
   get tenantId(): string {
@@ -126,6 +124,10 @@ export class MemoryHandle implements Memory {
     this.#closed = true;
     await this.#core.settled();
     await this.#release();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
   }
 
   #open(): MemoryCore {

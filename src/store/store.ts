@@ -17,7 +17,6 @@ export class StoreHandle<S extends PropertySchema> implements Store<S> {
     const { dimensions, properties, capabilities } = backend;
     const filterSchema = { declared: properties, userKeys: false, filterNodes: capabilities.filterNodes };
     this.#form = { dimensions, properties, filterSchema, int64 };
-    disposable(this);
   }
 
   get name(): string {
@@ -66,10 +65,8 @@ export class StoreHandle<S extends PropertySchema> implements Store<S> {
   async close(): Promise<void> {
     return this.#backend.close();
   }
-}
 
-/** Adds `Symbol.asyncDispose` where the runtime has it, for `await using` (E12). */
-export function disposable(handle: { close(): Promise<void> }): void {
-  const symbol = (Symbol as { readonly asyncDispose?: symbol }).asyncDispose;
-  if (symbol !== undefined) Object.defineProperty(handle, symbol, { value: () => handle.close(), enumerable: false });
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+  }
 }
