@@ -1,5 +1,7 @@
 import { join } from "node:path";
 import { HoldfastError } from "../errors/index.ts";
+import { neverCancelled } from "../io/cancellation.ts";
+import { systemClock } from "../io/clock.ts";
 import {
   createPrivateFile,
   exists,
@@ -13,6 +15,7 @@ import type { Connection } from "./connection.ts";
 import { openConnection } from "./drivers/open-connection.ts";
 import { toDatabaseError, toFolderError } from "./errors.ts";
 import { configure, foreign } from "./format.ts";
+import { retryWhileLocked } from "./lock-wait.ts";
 import type { EngineSettings } from "./operation.ts";
 
 /** The database's name in a folder of ours; SQLite puts `-wal` and `-shm` beside it. */
@@ -58,15 +61,29 @@ export function openEngineConnection(
   settings: EngineSettings,
   pragmas: { readonly autoCheckpoint: boolean },
 ): Connection {
-  const { path, inMemory, exclusive } = settings;
-  const connection = openConnection(inMemory ? IN_MEMORY_PATH : path, { readOnly: false, mustExist: !inMemory });
+  const { path, lockTimeoutMs } = settings;
+  let connection: Connection | undefined;
   try {
-    configure(connection, { exclusive, autoCheckpoint: pragmas.autoCheckpoint });
+    // Another process may hold the file for a moment: while it makes the tables, or closes as the last one.
+    retryWhileLocked({ clock: systemClock, lockTimeoutMs }, neverCancelled, () => {
+      connection = openConfigured(settings, pragmas.autoCheckpoint);
+    });
   } catch (error) {
-    connection.close();
     throw toDatabaseError(error, { path, outcome: "none" });
   }
+  if (connection === undefined) throw new HoldfastError("BUG", "A connection was opened and is not there.");
   return connection;
+}
+
+function openConfigured({ path, inMemory, exclusive }: EngineSettings, autoCheckpoint: boolean): Connection {
+  const connection = openConnection(inMemory ? IN_MEMORY_PATH : path, { readOnly: false, mustExist: !inMemory });
+  try {
+    configure(connection, { exclusive, autoCheckpoint });
+    return connection;
+  } catch (error) {
+    connection.close();
+    throw error;
+  }
 }
 
 function missing(path: string): HoldfastError {

@@ -33,7 +33,6 @@ export function openBetterSqlite3(path: string, options: DriverOptions): Connect
 }
 
 class BetterSqlite3Connection implements Connection {
-  readonly driver: Connection["driver"];
   readonly #native: NativeDatabase;
   readonly #statements: StatementCache;
 
@@ -44,8 +43,12 @@ class BetterSqlite3Connection implements Connection {
       if (bigints && statement.reader) statement.safeIntegers(true);
       return new BetterSqlite3Statement(statement);
     });
-    const version = native.prepare("SELECT sqlite_version() AS version").get();
-    this.driver = { name: "better-sqlite3", sqliteVersion: String(version?.version) };
+  }
+
+  /** Asked when it is wanted: a statement may find the file locked. */
+  get driver(): Connection["driver"] {
+    const version = this.#native.prepare("SELECT sqlite_version() AS version").get();
+    return { name: "better-sqlite3", sqliteVersion: String(version?.version) };
   }
 
   exec(sql: string): void {

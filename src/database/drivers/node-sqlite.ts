@@ -39,7 +39,6 @@ export function openNodeSqlite(path: string, options: DriverOptions): Connection
 }
 
 class NodeSqliteConnection implements Connection {
-  readonly driver: Connection["driver"];
   readonly #native: NativeDatabase;
   readonly #statements: StatementCache;
 
@@ -50,8 +49,12 @@ class NodeSqliteConnection implements Connection {
       if (bigints) statement.setReadBigInts(true);
       return new NodeSqliteStatement(statement);
     });
-    const version = native.prepare("SELECT sqlite_version() AS version").get();
-    this.driver = { name: "node:sqlite", sqliteVersion: String(version?.version) };
+  }
+
+  /** Asked when it is wanted: a statement may find the file locked. */
+  get driver(): Connection["driver"] {
+    const version = this.#native.prepare("SELECT sqlite_version() AS version").get();
+    return { name: "node:sqlite", sqliteVersion: String(version?.version) };
   }
 
   exec(sql: string): void {

@@ -1,6 +1,5 @@
 import { HoldfastError } from "../../errors/index.ts";
 import type { Connection } from "../connection.ts";
-import { toDatabaseError } from "../errors.ts";
 import { openBetterSqlite3 } from "./better-sqlite3.ts";
 import { openNodeSqlite } from "./node-sqlite.ts";
 
@@ -11,7 +10,7 @@ export interface DriverOptions {
 
 const NODE_SQLITE_SINCE = 24;
 
-/** Opens a connection with the driver of this Node version; raises PACKAGE_MISSING with what to do. */
+/** Opens a connection with the driver of this Node version; raises PACKAGE_MISSING with what to do, or the native error. */
 export function openConnection(path: string, options: DriverOptions): Connection {
   const major = Number(process.versions.node.split(".")[0]);
   try {
@@ -26,7 +25,7 @@ export function openConnection(path: string, options: DriverOptions): Connection
         details: { package: "better-sqlite3", node: process.versions.node },
       });
     }
-    throw toDatabaseError(cause, { path, outcome: "none" });
+    throw cause;
   }
 }
 
