@@ -132,9 +132,8 @@ export class MemoryCore {
   /** Recalling from an unknown session is an error, never an empty answer (S1). */
   #requireSession(tenant: TenantLife, id: string): void {
     if (this.database.lookup(findSessionRow, { tenant, id }) !== undefined) return;
-    throw new HoldfastError("NOT_FOUND", "There is no session with this id; listSessions names those that there are.", {
-      details: { session: id },
-    });
+    const message = `There is no session ${JSON.stringify(id)} to recall from; list the sessions to see which there are.`;
+    throw new HoldfastError("NOT_FOUND", message, { details: { session: id } });
   }
 
   async #write(
