@@ -48,7 +48,7 @@ export const createSessionRow: WriteOperation<SessionInput, { readonly life: Ses
     const life = findSession(unit.connection, tenant, id);
     if (life === undefined) throw new HoldfastError("BUG", "A session was not there after its creation.");
     if (life.user !== user) {
-      const message = "The session exists with another user; open it with session(id), or choose another id.";
+      const message = `The session ${JSON.stringify(id)} exists with another user; open it with session(id), or choose another id.`;
       throw new HoldfastError("ALREADY_EXISTS", message, { details: { session: id } });
     }
     return { life, created: changes === 1 };
