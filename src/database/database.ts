@@ -1,6 +1,7 @@
 import { HoldfastError, isHoldfastError } from "../errors/index.ts";
 import { neverCancelled } from "../io/cancellation.ts";
 import { schedule } from "../io/clock.ts";
+import { randomFraction } from "../io/ids.ts";
 import { assertBounds, type CallBounds, within } from "./call.ts";
 import type { Engine, OutgoingPart } from "./engine.ts";
 import type { EngineSettings, ReadOperation, WriteOperation } from "./operation.ts";
@@ -15,9 +16,14 @@ export interface WriteCall extends CallBounds {
 /** Writes that wait at once, in bytes of their input (E7). Beside them one call may wait that is larger by itself. */
 const QUEUE_BYTES_MAX = 64 * 1024 * 1024;
 
-/** A passive checkpoint is asked for after this many commits or bytes: about 16 MiB of log. */
+/** A passive checkpoint is asked for after at most so many commits or bytes: about 16 MiB of log. */
 const CHECKPOINT_AFTER_WRITES = 200;
 const CHECKPOINT_AFTER_BYTES = 8 * 1024 * 1024;
+/**
+ * Each time after another share of that, from here to all of it. Processes that share the lock fairly write in step;
+ * with equal bounds they would all let the log grow and then begin at once, and writers wait behind the one large sync.
+ */
+const CHECKPOINT_SHARE_MIN = 0.3;
 const CHECKPOINT_WHEN_IDLE_MS = 1_000;
 
 /** How long a closing handle waits for its calls in flight (E12). */
@@ -36,6 +42,7 @@ export class Database {
   #oversizedBytes = 0;
   #writesSinceCheckpoint = 0;
   #bytesSinceCheckpoint = 0;
+  #checkpointShare = drawShare();
   #stopIdle: (() => void) | undefined;
   #closing: Promise<void> | undefined;
 
@@ -168,8 +175,10 @@ export class Database {
     if (this.#engine.threads === "inline" || this.#state !== "open") return;
     this.#writesSinceCheckpoint += 1;
     this.#bytesSinceCheckpoint += sizeBytes;
+    const share = this.#checkpointShare;
     const due =
-      this.#writesSinceCheckpoint >= CHECKPOINT_AFTER_WRITES || this.#bytesSinceCheckpoint >= CHECKPOINT_AFTER_BYTES;
+      this.#writesSinceCheckpoint >= CHECKPOINT_AFTER_WRITES * share ||
+      this.#bytesSinceCheckpoint >= CHECKPOINT_AFTER_BYTES * share;
     if (due) this.#checkpoint();
     else if (this.#stopIdle === undefined) this.#checkpointWhenIdle();
   }
@@ -189,9 +198,14 @@ export class Database {
     if (this.#state !== "open") return;
     this.#writesSinceCheckpoint = 0;
     this.#bytesSinceCheckpoint = 0;
+    this.#checkpointShare = drawShare();
     // A checkpoint that fails loses nothing: the log keeps what it could not move, and the next one tries again.
     this.#track(this.#engine.checkpoint("passive")).catch(() => undefined);
   }
+}
+
+function drawShare(): number {
+  return CHECKPOINT_SHARE_MIN + (1 - CHECKPOINT_SHARE_MIN) * randomFraction();
 }
 
 /** Waits until every call has settled, or until the bound. */
