@@ -32,18 +32,18 @@ const tidy: TestProjectInlineConfiguration = {
     include: ["test/tidy/**/*.test.ts"],
     isolate: false,
     fileParallelism: false,
-    testTimeout: 60_000,
+    testTimeout: 120_000,
   },
 };
 
 export default defineConfig({
   test: {
     projects: [
-      project("unit", ["unit", "types"], 20_000),
+      project("unit", ["unit", "types"], 90_000),
       tidy,
-      project("contract", ["contract"], 60_000),
-      project("crash", ["crash"], 180_000),
-      project("services", ["services"], 180_000),
+      project("contract", ["contract"], 240_000),
+      project("crash", ["crash"], 300_000),
+      project("services", ["services"], 300_000),
     ],
     exclude: [...configDefaults.exclude, "**/*.holdfast/**"],
     passWithNoTests: true,
