@@ -1,6 +1,8 @@
+import { LIMITS } from "./contract/limits.ts";
 import type { OptionNames } from "./contract/option-names.ts";
 import { openDatabase } from "./database/open-database.ts";
 import type { Embedder } from "./embedding/embedder.ts";
+import { identityText } from "./embedding/identity.ts";
 import { createMiniLmEmbedder } from "./embedding/providers/minilm.ts";
 import { HoldfastError } from "./errors/index.ts";
 import { systemClock } from "./io/clock.ts";
@@ -54,14 +56,22 @@ export async function openMemory(
       await database.write(renewTextIndex, null, { sizeBytes: TENANT_BYTES });
     return new MemoryHandle(new MemoryCore(database, pipeline, systemClock), tenant, release);
   } catch (error) {
-    await release();
+    // The first error is the one that the caller can do something about.
+    await release().catch(() => undefined);
     throw error;
   }
 }
 
 function assertEmbedder(embedder: unknown): asserts embedder is Embedder {
   const { embed, dimensions, identity } = (embedder ?? {}) as Partial<Embedder>;
-  if (typeof embed === "function" && Number.isInteger(dimensions) && typeof identity === "object" && identity !== null)
-    return;
-  throw new HoldfastError("INVALID_ARGUMENT", "An embedder has identity, dimensions and embed(texts, { kind }).");
+  if (typeof embed !== "function" || typeof identity !== "object" || identity === null || !isDimensions(dimensions)) {
+    const message = `An embedder has identity, dimensions (1 to ${LIMITS.dimensionsMax}) and embed(texts, { kind }).`;
+    throw new HoldfastError("INVALID_ARGUMENT", message);
+  }
+  // Raises what is wrong with an identity now, and not with the first event.
+  identityText({ identity, dimensions });
+}
+
+function isDimensions(value: unknown): value is number {
+  return Number.isInteger(value) && Number(value) >= 1 && Number(value) <= LIMITS.dimensionsMax;
 }

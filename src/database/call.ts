@@ -1,4 +1,4 @@
-import { HoldfastError } from "../errors/index.ts";
+import { HoldfastError, isHoldfastError } from "../errors/index.ts";
 import { type CancelReason, cancelError } from "../io/cancellation.ts";
 import { schedule } from "../io/clock.ts";
 import type { RunningCall } from "./engine.ts";
@@ -16,8 +16,8 @@ const CANCEL_GRACE_MS = 500;
 const TIMEOUT_MAX_MS = 2_147_483_647;
 
 /** The caller's bounds as one signal: for calls of several stages, whose time counts from the first one. */
-export function withDeadline(bounds: CallBounds): CallBounds {
-  assertBounds(bounds, "read");
+export function withDeadline(bounds: CallBounds, kind: "read" | "write"): CallBounds {
+  assertBounds(bounds, kind);
   const { signal, timeoutMs } = bounds;
   if (timeoutMs === undefined) return signal === undefined ? {} : { signal };
   const deadline = AbortSignal.timeout(Math.ceil(timeoutMs));
@@ -26,6 +26,33 @@ export function withDeadline(bounds: CallBounds): CallBounds {
 
 function reasonOf(signal: AbortSignal): CancelReason {
   return (signal.reason as { name?: unknown } | undefined)?.name === "TimeoutError" ? "timeout" : "aborted";
+}
+
+/** A write whose stages before its commit, such as embedding, know nothing of writing: ended there, it was not applied (Q11). */
+export async function beforeCommit<T>(write: Promise<T>): Promise<T> {
+  try {
+    return await write;
+  } catch (error) {
+    if (isHoldfastError(error) && error.group === "abort" && error.outcome === "none")
+      throw cancelError(error.code === "TIMEOUT" ? "timeout" : "aborted", "not-applied");
+    throw error;
+  }
+}
+
+/**
+ * What stands behind the commit of a call, such as waiting until erased bytes have left the files: however it ends,
+ * the call was applied, and its error says so (Q11).
+ */
+export async function behindCommit<T>(rest: Promise<T>): Promise<T> {
+  try {
+    return await rest;
+  } catch (error) {
+    if (!isHoldfastError(error)) throw error;
+    if (error.group === "abort") throw cancelError(error.code === "TIMEOUT" ? "timeout" : "aborted", "applied");
+    const { code, message, details, retry, cause } = error;
+    const outcome = "applied";
+    throw new HoldfastError(code, message, { details, retry, outcome, ...(cause !== undefined && { cause }) });
+  }
 }
 
 /** Refuses bounds that cannot be kept, and calls whose signal has fired already. */

@@ -44,6 +44,15 @@ export async function openEmbedder(embedder: Embedder, signal: AbortSignal | und
   }
 }
 
+/** Closes an embedder; what it raises becomes EMBEDDING_FAILED. */
+export async function closeEmbedder(embedder: Embedder): Promise<void> {
+  try {
+    await embedder.close?.();
+  } catch (error) {
+    throw isHoldfastError(error) ? error : failure(embedder, "The embedder could not be closed", {}, error);
+  }
+}
+
 /** One call to an embedder with its answer checked: one outcome a text of the batch. */
 export async function embedBatch(
   embedder: Embedder,

@@ -1,6 +1,7 @@
 import { HoldfastError } from "../errors/index.ts";
 import { yieldToEventLoop } from "../io/clock.ts";
 import { assertNotAborted } from "./abort.ts";
+import { countTokens } from "./count-tokens.ts";
 import type { Embedder } from "./embedder.ts";
 
 /** Characters counted between two yields: a tokenizer in JavaScript takes about 0.5 µs a character (E7). */
@@ -13,16 +14,12 @@ export type TextCheck = { readonly tokens: number | undefined } | { readonly err
  * Checks one text before anything is paid for (V14): not empty, no lone surrogate, within the model's window.
  * Errors name the position and never the text (O4).
  */
-export function checkText(
-  embedder: Pick<Embedder, "countTokens" | "maxTokens">,
-  text: unknown,
-  position: number,
-): TextCheck {
+export function checkText(embedder: Embedder, text: unknown, position: number): TextCheck {
   if (typeof text !== "string") return refuse("INVALID_ARGUMENT", position, "is not a string");
   if (text.trim() === "") return refuse("INVALID_TEXT", position, "is empty; leave it out");
   if (/\p{Surrogate}/u.test(text))
     return refuse("INVALID_TEXT", position, "holds a lone surrogate; it is not valid Unicode");
-  const tokens = embedder.countTokens?.(text);
+  const tokens = countTokens(embedder, text);
   if (tokens === 0)
     return refuse("INVALID_TEXT", position, "holds nothing that the embedding model can read; leave it out");
   if (tokens !== undefined && embedder.maxTokens !== undefined && tokens > embedder.maxTokens) {
@@ -34,7 +31,7 @@ export function checkText(
 
 /** Checks many texts in slices, so that the calling thread stays free; one answer a text. */
 export async function checkTexts(
-  embedder: Pick<Embedder, "countTokens" | "maxTokens">,
+  embedder: Embedder,
   texts: readonly string[],
   signal: AbortSignal | undefined,
 ): Promise<readonly TextCheck[]> {

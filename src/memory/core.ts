@@ -2,16 +2,17 @@ import { eraseLog } from "../backends/embedded/reclaimer.ts";
 import { LIMITS } from "../contract/limits.ts";
 import { assertId } from "../contract/names.ts";
 import { assertOptions } from "../contract/option-names.ts";
-import type { CallOptions } from "../contract/store.ts";
+import type { CallOptions, Erasure } from "../contract/store.ts";
 import { assertWellFormed } from "../contract/text.ts";
 import type { Where } from "../contract/where.ts";
-import { withDeadline } from "../database/call.ts";
+import { beforeCommit, behindCommit, withDeadline } from "../database/call.ts";
 import { CLOSE_WAIT_MS, type Database, settledWithin } from "../database/database.ts";
 import { HoldfastError } from "../errors/index.ts";
 import { type BoundFilter, bindWhere, type FilterSchema } from "../filter/index.ts";
-import type { Clock } from "../io/clock.ts";
+import { type Clock, giveWay } from "../io/clock.ts";
 import { questionWords } from "../segments/question-words.ts";
 import { EVENT_FIELDS } from "../segments/sqlite/event-filter.ts";
+import type { NewEvent } from "../segments/sqlite/events.ts";
 import { assertArray, assertCount } from "../store/batch.ts";
 import { toLimit, toThreshold } from "../store/query-input.ts";
 import type {
@@ -44,6 +45,9 @@ export class MemoryCore {
   readonly #pipeline: Pipeline;
   readonly #clock: Clock;
   readonly #inFlight = new Set<Promise<unknown>>();
+  #closed = false;
+  /** Whoever still embeds has waited too long and writes nothing any more. */
+  #abandoned = false;
 
   constructor(database: Database, pipeline: Pipeline, clock: Clock) {
     this.database = database;
@@ -51,9 +55,17 @@ export class MemoryCore {
     this.#clock = clock;
   }
 
-  /** Waits for calls that still embed, at most 10 s: their commits are yet to come (E12). */
-  async settled(): Promise<void> {
+  /** Raises CLOSED: also when the folder itself is still open, by another handle of this process. */
+  assertOpen(): void {
+    if (!this.#closed) return;
+    throw new HoldfastError("CLOSED", "The memory was closed; open it again.", { outcome: "not-applied" });
+  }
+
+  /** Takes no more calls and waits for those that still embed, at most 10 s: their commits are yet to come (E12). */
+  async close(): Promise<void> {
+    this.#closed = true;
     await settledWithin([...this.#inFlight], CLOSE_WAIT_MS);
+    this.#abandoned = true;
   }
 
   remember(
@@ -61,7 +73,8 @@ export class MemoryCore {
     inputs: readonly EventInput[],
     options: CallOptions,
   ): Promise<readonly RememberReceipt[]> {
-    const receipts = this.#remember(session, inputs, withDeadline(options));
+    this.assertOpen();
+    const receipts = beforeCommit(this.#remember(session, inputs, withDeadline(options, "write")));
     this.#inFlight.add(receipts);
     const done = (): void => {
       this.#inFlight.delete(receipts);
@@ -77,7 +90,11 @@ export class MemoryCore {
   ): Promise<readonly RememberReceipt[]> {
     assertArray(inputs, "events");
     assertCount(inputs.length, LIMITS.recordsPerBatchMax, "events of one call");
-    const events = inputs.map((input) => toEvent(input, this.#clock));
+    const events: NewEvent[] = [];
+    for (const input of inputs) {
+      events.push(toEvent(input, this.#clock));
+      await giveWay();
+    }
     assertDistinct(events.map(({ id }) => id));
     const space = this.#pipeline.identity;
     const known = { session, events: events.map(({ id }) => id), space };
@@ -97,6 +114,7 @@ export class MemoryCore {
     options: RecallOptions,
     session?: SessionLife,
   ): Promise<RecallAnswer> {
+    this.assertOpen();
     this.database.assertOpen();
     assertQuestion(question);
     const filter = toScope(options);
@@ -104,7 +122,7 @@ export class MemoryCore {
     const minCosineSimilarity = toThreshold(options.minCosineSimilarity);
     if (session !== undefined) this.database.lookup(requireLiveSession, session);
     else if (options.session !== undefined) this.#requireSession(tenant, options.session);
-    const bounds = withDeadline(options);
+    const bounds = withDeadline(options, "read");
     const vector = await this.#pipeline.embedQuery(tenant.id, question, bounds);
     const { identity } = this.#pipeline.identity;
     const input = { tenant, filter, words: questionWords(question), vector, identity, limit, minCosineSimilarity };
@@ -118,15 +136,19 @@ export class MemoryCore {
     options: ForgetOptions,
     session?: SessionLife,
   ): Promise<ForgetReceipt> {
+    this.assertOpen();
     const events = toForgotten(selection);
     const input = { tenant, session, events: [...new Set(events)] };
-    const forgotten = await this.database.write(forgetEvents, input, {
-      ...options,
-      sizeBytes: events.length * EVENT_OVERHEAD_BYTES,
-    });
+    const bounds = withDeadline(options, "write");
+    const call = { ...bounds, sizeBytes: events.length * EVENT_OVERHEAD_BYTES };
+    const forgotten = await this.database.write(forgetEvents, input, call);
     if (options.erase !== true) return { forgotten };
-    await this.database.write(compactWords, null, { ...options, sizeBytes: EVENT_OVERHEAD_BYTES });
-    return { forgotten, erasure: await eraseLog(this.database) };
+    return { forgotten, erasure: await behindCommit(this.#erase(bounds)) };
+  }
+
+  async #erase(bounds: CallOptions): Promise<Erasure> {
+    await this.database.write(compactWords, null, { ...bounds, sizeBytes: EVENT_OVERHEAD_BYTES });
+    return eraseLog(this.database);
   }
 
   /** Recalling from an unknown session is an error, never an empty answer (S1). */
@@ -136,13 +158,10 @@ export class MemoryCore {
     throw new HoldfastError("NOT_FOUND", message, { details: { session: id } });
   }
 
-  async #write(
-    session: SessionLife,
-    events: readonly ReturnType<typeof toEvent>[],
-    options: CallOptions,
-  ): Promise<ReadonlySet<string>> {
+  async #write(session: SessionLife, events: readonly NewEvent[], options: CallOptions): Promise<ReadonlySet<string>> {
     if (events.length === 0) return new Set();
     const parts = await this.#pipeline.toParts(events, options);
+    if (this.#abandoned) this.assertOpen();
     const sizeBytes = parts.reduce(
       (sum, part) => sum + part.vectors.byteLength + part.event.text.length * 2 + EVENT_OVERHEAD_BYTES,
       0,

@@ -30,7 +30,7 @@ export class MemoryHandle implements Memory {
   readonly #core: MemoryCore;
   readonly #tenant: TenantLife;
   readonly #release: () => Promise<void>;
-  #closed = false;
+  #closing: Promise<void> | undefined;
 
   constructor(core: MemoryCore, tenant: TenantLife, release: () => Promise<void>) {
     this.#core = core;
@@ -79,6 +79,7 @@ export class MemoryHandle implements Memory {
     assertScope(options, "user");
     const { user, after = "", limit = DEFAULT_PAGE } = options;
     if (user !== undefined) assertId(user, "user id");
+    if (options.after !== undefined) assertId(after, "session id to list behind");
     if (!(Number.isInteger(limit) && limit >= 1 && limit <= LIMITS.scanPageMax)) {
       throw new HoldfastError("INVALID_ARGUMENT", `limit is a whole number from 1 to ${LIMITS.scanPageMax}.`);
     }
@@ -120,9 +121,13 @@ export class MemoryHandle implements Memory {
     };
   }
 
-  async close(): Promise<void> {
-    this.#closed = true;
-    await this.#core.settled();
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
+    await this.#core.close();
     await this.#release();
   }
 
@@ -131,8 +136,7 @@ export class MemoryHandle implements Memory {
   }
 
   #open(): MemoryCore {
-    if (this.#closed)
-      throw new HoldfastError("CLOSED", "The memory was closed; open it again.", { outcome: "not-applied" });
+    this.#core.assertOpen();
     return this.#core;
   }
 }

@@ -1,11 +1,15 @@
 import type { CallOptions } from "../contract/store.ts";
+import { assertNotAborted } from "../embedding/abort.ts";
 import { QueryCache } from "../embedding/cache.ts";
 import { embedChecked } from "../embedding/checked.ts";
+import { countTokens } from "../embedding/count-tokens.ts";
+import { closeEmbedder, openEmbedder } from "../embedding/embed-call.ts";
 import type { Embedder } from "../embedding/embedder.ts";
 import { identityText } from "../embedding/identity.ts";
 import type { SpaceIdentity } from "../embedding/spaces.ts";
 import { isHoldfastError } from "../errors/index.ts";
-import { segmentText } from "../segments/segmenter.ts";
+import { giveWay } from "../io/clock.ts";
+import { segmentTextInSlices } from "../segments/segmenter.ts";
 import type { NewEvent, SegmentRange } from "../segments/sqlite/events.ts";
 import type { EventPart } from "./remember.ts";
 import { searchableText } from "./remember.ts";
@@ -28,9 +32,16 @@ export class Pipeline {
 
   /** No transaction is open while this runs. */
   async toParts(events: readonly NewEvent[], options: CallOptions): Promise<readonly EventPart[]> {
-    await this.#embedder.open?.();
-    const ranges = events.map((event) => this.#segment(event));
-    const texts = events.flatMap((event, index) => (ranges[index] ?? []).map((range) => this.#derive(event, range)));
+    await openEmbedder(this.#embedder, options.signal);
+    const ranges: (readonly SegmentRange[])[] = [];
+    for (const event of events) ranges.push(await this.#segment(event, options.signal));
+    const texts: string[] = [];
+    for (const [index, event] of events.entries()) {
+      for (const range of ranges[index] ?? []) {
+        await giveWay();
+        texts.push(this.#derive(event, range));
+      }
+    }
     const vectors = await embedChecked(this.#embedder, texts, {
       kind: "document",
       ...(options.signal && { signal: options.signal }),
@@ -67,24 +78,30 @@ export class Pipeline {
 
   async close(): Promise<void> {
     this.#queries.clear();
-    await this.#embedder.close?.();
+    await closeEmbedder(this.#embedder);
   }
 
-  #segment(event: NewEvent): readonly SegmentRange[] {
-    const { maxTokens, countTokens } = this.#embedder;
-    if (maxTokens === undefined || countTokens === undefined) return [{ start: 0, end: event.text.length }];
-    const count = (text: string): number => countTokens.call(this.#embedder, text);
-    const spoken = event.producer === undefined ? 0 : count(`${event.producer}: `);
+  async #segment(event: NewEvent, signal: AbortSignal | undefined): Promise<readonly SegmentRange[]> {
+    const { maxTokens } = this.#embedder;
+    if (maxTokens === undefined || this.#embedder.countTokens === undefined)
+      return [{ start: 0, end: event.text.length }];
+    const spoken = event.producer === undefined ? 0 : (this.#count(`${event.producer}: `) ?? 0);
     const room = spoken < maxTokens * (1 - TEXT_SHARE_MIN) ? maxTokens - spoken : maxTokens;
-    return segmentText(event.text, { maxTokens: room, countTokens: count }).map(({ start, end }) => ({ start, end }));
+    const window = { maxTokens: room, countTokens: (text: string): number => this.#count(text) ?? 0 };
+    const segments = await segmentTextInSlices(event.text, window, () => assertNotAborted(signal));
+    return segments.map(({ start, end }) => ({ start, end }));
   }
 
   /** What is embedded of a segment: with the speaker, unless the name alone would fill the window. */
   #derive(event: NewEvent, range: SegmentRange): string {
-    const { maxTokens, countTokens } = this.#embedder;
+    const { maxTokens } = this.#embedder;
     const whole = searchableText(event, range);
-    if (maxTokens === undefined || countTokens === undefined || countTokens.call(this.#embedder, whole) <= maxTokens)
-      return whole;
+    const tokens = maxTokens === undefined ? undefined : this.#count(whole);
+    if (maxTokens === undefined || tokens === undefined || tokens <= maxTokens) return whole;
     return event.text.slice(range.start, range.end);
+  }
+
+  #count(text: string): number | undefined {
+    return countTokens(this.#embedder, text);
   }
 }

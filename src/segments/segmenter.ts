@@ -1,4 +1,5 @@
 import { HoldfastError } from "../errors/index.ts";
+import { giveWay } from "../io/clock.ts";
 import { BOUNDARY_LEVELS, Boundaries, type BoundaryLevel, trimmedEnd, trimmedStart } from "./boundaries.ts";
 
 export interface SegmentLimits {
@@ -32,6 +33,34 @@ const UNITS_PER_TOKEN_TRIED = 8;
  * @throws INVALID_TEXT when nothing but white space is there; INVALID_ARGUMENT when one character is over `maxTokens`
  */
 export function segmentText(text: string, limits: SegmentLimits): Segment[] {
+  const steps = segmentSteps(text, limits);
+  for (;;) {
+    const { done, value } = steps.next();
+    if (done === true) return value;
+  }
+}
+
+/**
+ * The same, giving the thread back between segments: counting the tokens of a megabyte takes seconds (E7).
+ *
+ * @param between - called before each segment; what it raises ends the cutting
+ */
+export async function segmentTextInSlices(
+  text: string,
+  limits: SegmentLimits,
+  between: () => void,
+): Promise<Segment[]> {
+  const steps = segmentSteps(text, limits);
+  for (;;) {
+    await giveWay();
+    between();
+    const { done, value } = steps.next();
+    if (done === true) return value;
+  }
+}
+
+/** One step a segment. */
+function segmentSteps(text: string, limits: SegmentLimits): Generator<undefined, Segment[]> {
   if (!Number.isSafeInteger(limits.maxTokens) || limits.maxTokens < 1) throw windowTooSmall(limits.maxTokens);
   const end = trimmedEnd(text, 0, text.length);
   const start = trimmedStart(text, 0, end);
@@ -54,7 +83,7 @@ class Cutter {
     this.#limits = limits;
   }
 
-  cut(from: number): Segment[] {
+  *cut(from: number): Generator<undefined, Segment[]> {
     let start = from;
     const couldFit = this.#end - start <= this.#limits.maxTokens * UNITS_PER_TOKEN_TRIED;
     if (couldFit && this.#fits(start, this.#end)) return this.#push(start, this.#end);
@@ -68,6 +97,7 @@ class Cutter {
         start = cut;
       }
       start = trimmedStart(this.#text, start, this.#end);
+      yield;
     }
     return this.#segments;
   }

@@ -89,7 +89,7 @@ export class PartitionHandle<S extends PropertySchema> implements Partition<S> {
     assertOptions(options, GET_OPTIONS, "get");
     assertIds(ids);
     if (ids.length === 0) this.#backend.assertLive();
-    const bounds = withDeadline(options);
+    const bounds = withDeadline(options, "read");
     const records: (StoredRecord | undefined)[] = [];
     for (let start = 0; start < ids.length; start += GET_IDS_PER_PAGE) {
       const page = ids.slice(start, start + GET_IDS_PER_PAGE);
@@ -182,7 +182,7 @@ export class PartitionHandle<S extends PropertySchema> implements Partition<S> {
 
   async #countIds(ids: readonly string[], options: CallOptions): Promise<DeleteReceipt> {
     const position = this.#backend.assertLive();
-    const found = await this.get([...new Set(ids)], withDeadline(options));
+    const found = await this.get([...new Set(ids)], withDeadline(options, "read"));
     return { deleted: found.filter((record) => record !== undefined).length, position };
   }
 

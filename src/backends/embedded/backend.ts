@@ -1,6 +1,7 @@
 import type { Capabilities } from "../../contract/capabilities.ts";
 import type { PropertySchema } from "../../contract/properties.ts";
 import type { CallOptions, Erasure, PartitionInfo } from "../../contract/store.ts";
+import { behindCommit, withDeadline } from "../../database/call.ts";
 import type { Database } from "../../database/database.ts";
 import type { OpenDatabase } from "../../database/open-database.ts";
 import { HoldfastError } from "../../errors/index.ts";
@@ -98,12 +99,13 @@ export class EmbeddedBackend implements StoreBackend {
   ): Promise<{ readonly deleted: boolean; readonly erasure?: Erasure }> {
     this.assertOpen();
     const input = { store: this.#store.store, key };
-    const tombstone = await this.#database.write(deletePartitionRow, input, {
-      ...options,
-      sizeBytes: SMALL_WRITE_BYTES,
-    });
-    if (erase)
-      return { deleted: tombstone !== undefined, erasure: await eraseLife(this.#database, tombstone, options) };
+    const bounds = withDeadline(options, "write");
+    const call = { ...bounds, sizeBytes: SMALL_WRITE_BYTES };
+    const tombstone = await this.#database.write(deletePartitionRow, input, call);
+    if (erase) {
+      const erasure = await behindCommit(eraseLife(this.#database, tombstone, bounds));
+      return { deleted: tombstone !== undefined, erasure };
+    }
     this.#reclaimer.wake();
     return { deleted: tombstone !== undefined };
   }

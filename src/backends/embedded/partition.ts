@@ -1,5 +1,6 @@
 import type { BoundValue } from "../../contract/property-values.ts";
 import type { CallOptions, Erasure, WriteReceipt } from "../../contract/store.ts";
+import { behindCommit } from "../../database/call.ts";
 import type { Database } from "../../database/database.ts";
 import type { OutgoingPart } from "../../database/engine.ts";
 import type { BoundFilter } from "../../filter/index.ts";
@@ -113,6 +114,10 @@ export class EmbeddedPartition implements BackendPartition {
   }
 
   async erase(_options: CallOptions): Promise<Erasure> {
+    return behindCommit(this.#eraseLog());
+  }
+
+  async #eraseLog(): Promise<Erasure> {
     this.#assertOpen();
     return eraseLog(this.#database);
   }

@@ -13,21 +13,18 @@ const TRUNCATE_ATTEMPTS = 20;
 export class Reclaimer {
   readonly #database: Database;
   #running: Promise<void> | undefined;
+  #again = false;
   #stopped = false;
 
   constructor(database: Database) {
     this.#database = database;
   }
 
-  /** Begins unless it runs already; ends by itself when nothing is left. */
+  /** Begins unless it runs already, and then looks once more; ends by itself when nothing is left. */
   wake(): void {
     if (this.#stopped) return;
-    // Whatever stops a step leaves the tombstone: the next write, open or deletion goes on from there.
-    this.#running ??= this.#run()
-      .catch(() => undefined)
-      .finally(() => {
-        this.#running = undefined;
-      });
+    this.#again = true;
+    this.#running ??= this.#run();
   }
 
   async stop(): Promise<void> {
@@ -36,8 +33,19 @@ export class Reclaimer {
   }
 
   async #run(): Promise<void> {
-    while (!this.#stopped && (await this.#database.write(reclaimStep, null, { sizeBytes: STEP_BYTES })))
-      await yieldToEventLoop();
+    try {
+      while (this.#again && !this.#stopped) {
+        // A deletion that is told of while a step is under way may be behind that step.
+        this.#again = false;
+        while (!this.#stopped && (await this.#database.write(reclaimStep, null, { sizeBytes: STEP_BYTES })))
+          await yieldToEventLoop();
+      }
+    } catch {
+      // Whatever stops a step leaves the tombstone: the next write, open or deletion goes on from there.
+    } finally {
+      // In the same turn as the last look at `#again`, so that no deletion falls between.
+      this.#running = undefined;
+    }
   }
 }
 
