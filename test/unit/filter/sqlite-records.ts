@@ -1,4 +1,3 @@
-import { createRequire } from "node:module";
 import { bindProperties, type PropertyInput, type PropertySchema } from "../../../src/contract/properties.ts";
 import {
   type BoundValue,
@@ -6,18 +5,11 @@ import {
   type UserInputValue,
   type UserValue,
 } from "../../../src/contract/property-values.ts";
+import type { Connection } from "../../../src/database/connection.ts";
+import { openConnection } from "../../../src/database/drivers/open-connection.ts";
 import { type BoundFilter, compileSqlite, type RecordLookup, type SqliteTarget } from "../../../src/filter/index.ts";
 
 type Cell = string | number | bigint | null;
-interface NativeStatement {
-  run(...parameters: readonly unknown[]): unknown;
-  all(...parameters: readonly unknown[]): readonly Readonly<Record<string, number | string | null>>[];
-}
-interface NativeDatabase {
-  exec(sql: string): void;
-  prepare(sql: string): NativeStatement;
-}
-
 /** A record of the tests: declared properties, and users' own. */
 export interface TestRecord {
   readonly declared?: PropertyInput;
@@ -34,7 +26,7 @@ export function lookupOf(schema: PropertySchema, record: TestRecord): RecordLook
 
 /** Records in SQLite as a backend would keep them: STRICT columns, and a table of users' own keys. */
 export class SqliteRecords {
-  readonly #database: NativeDatabase;
+  readonly #database: Connection;
   readonly #schema: PropertySchema;
   /** Columns as they are, or as expressions that have lost their affinity. */
   readonly target: SqliteTarget = {
@@ -44,8 +36,7 @@ export class SqliteRecords {
   readonly bareTarget: SqliteTarget = { ...this.target, column: (name) => `(+"record"."p_${name}")` };
 
   constructor(schema: PropertySchema) {
-    const Database = createRequire(import.meta.url)("better-sqlite3") as new (path: string) => NativeDatabase;
-    this.#database = new Database(":memory:");
+    this.#database = openConnection(":memory:", { readOnly: false, mustExist: false });
     this.#schema = schema;
     const types = { string: "TEXT", int: "INTEGER", float: "REAL", bool: "INTEGER", datetime: "INTEGER" };
     const columns = Object.entries(schema).map(([name, kind]) => `"p_${name}" ${types[kind]}`);
