@@ -31,16 +31,21 @@ export function assertPlace(
   if (typeof options !== "object" || options === null)
     throw invalid('Give options such as { path: "./memory.holdfast" }.');
   assertOptions(options, names, call);
-  const { path, inMemory, threads, lockTimeoutMs, memoryBudgetBytes } = options as PlaceOptions;
+  const { path, inMemory, threads, exclusive, lockTimeoutMs, memoryBudgetBytes } = options as PlaceOptions;
   if (path !== undefined && inMemory === true) throw invalid("Give a path or inMemory: true, not both.");
   if (path === undefined && inMemory !== true) throw invalid("Give the path of a folder, or inMemory: true.");
   if (path !== undefined && (typeof path !== "string" || path.length === 0 || path.includes("\0")))
     throw invalid("path is the name of a folder.");
   if (threads !== undefined && threads !== "workers" && threads !== "inline")
     throw invalid('threads is "workers" or "inline".');
-  if (lockTimeoutMs !== undefined && !(lockTimeoutMs >= 0))
+  if (inMemory !== undefined && typeof inMemory !== "boolean") throw invalid("inMemory is true, or left out.");
+  if (exclusive !== undefined && typeof exclusive !== "boolean") throw invalid("exclusive is true or false.");
+  if (lockTimeoutMs !== undefined && !(typeof lockTimeoutMs === "number" && lockTimeoutMs >= 0))
     throw invalid("lockTimeoutMs is a number of milliseconds, 0 or more.");
-  if (memoryBudgetBytes !== undefined && !(memoryBudgetBytes >= MEMORY_BUDGET_BYTES_MIN)) {
+  if (
+    memoryBudgetBytes !== undefined &&
+    !(typeof memoryBudgetBytes === "number" && memoryBudgetBytes >= MEMORY_BUDGET_BYTES_MIN)
+  ) {
     throw invalid(`memoryBudgetBytes is at least ${MEMORY_BUDGET_BYTES_MIN}.`);
   }
 }

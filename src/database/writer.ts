@@ -102,9 +102,18 @@ export class Writer {
       this.#connection.exec("RELEASE job");
       return { value };
     } catch (error) {
-      // Raises when SQLite has ended the whole transaction by itself (a full disk): then every job fails.
-      this.#connection.exec("ROLLBACK TO job; RELEASE job");
+      if (!this.#undoJob()) throw error;
       return { error: this.#toError(error, "not-applied") };
+    }
+  }
+
+  /** False when SQLite has ended the whole transaction by itself, as on a full disk: then every job fails with that error. */
+  #undoJob(): boolean {
+    try {
+      this.#connection.exec("ROLLBACK TO job; RELEASE job");
+      return true;
+    } catch {
+      return false;
     }
   }
 

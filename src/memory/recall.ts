@@ -89,8 +89,9 @@ function readRanked(
   for (const candidate of ranked) {
     if (segments.length === input.limit) break;
     const stored = readSegment(view.connection, input.tenant.tenant, candidate.segment);
-    if (stored === "damaged") damaged += 1;
-    else if (stored !== undefined) segments.push({ ...candidate, ...stored });
+    // Both channels are of this moment: a segment that they know and that is not there is damage too.
+    if (stored === "damaged" || stored === undefined) damaged += 1;
+    else segments.push({ ...candidate, ...stored });
   }
   return { segments, damaged };
 }

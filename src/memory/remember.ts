@@ -72,12 +72,13 @@ function writeEvent(unit: WriteUnit, session: SessionLife, part: EventPart, vect
   const { connection, nowMicros } = unit;
   const { tenant } = session.tenant;
   const event = insertEvent(connection, { tenant, session: session.session }, part.event, nowMicros);
+  const vouched = { ...part.event, session: session.id, user: session.user };
   const values = vectorValues(session, part.event, nowMicros);
   const stride = part.vectors.byteLength / part.segments.length;
   const bytes = new Uint8Array(part.vectors.buffer, part.vectors.byteOffset, part.vectors.byteLength);
   let words = 0;
   for (const [index, range] of part.segments.entries()) {
-    const checksum = segmentChecksum(tenant, part.event, range);
+    const checksum = segmentChecksum(tenant, vouched, range);
     const segment = insertSegment(connection, { tenant, event }, { ...range, checksum });
     const tokens = tokeniseWords(searchableText(part.event, range));
     const indexed = indexSegment(connection, { segment, tenant, tokens });

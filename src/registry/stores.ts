@@ -1,4 +1,4 @@
-import type { PropertyKind, PropertySchema } from "../contract/properties.ts";
+import { assertSchema, type PropertyKind, type PropertySchema } from "../contract/properties.ts";
 import type { Connection } from "../database/connection.ts";
 import { HoldfastError } from "../errors/index.ts";
 
@@ -17,7 +17,7 @@ export function findStore(connection: Connection, name: string): StoreRow | unde
       store: Number(row.store),
       name,
       dimensions: Number(row.dimensions),
-      properties: parseSchema(String(row.properties)),
+      properties: parseSchema(String(row.properties), name),
     }
   );
 }
@@ -29,7 +29,7 @@ export function storeById(connection: Connection, store: number): StoreRow | und
       store,
       name: String(row.name),
       dimensions: Number(row.dimensions),
-      properties: parseSchema(String(row.properties)),
+      properties: parseSchema(String(row.properties), String(row.name)),
     }
   );
 }
@@ -77,6 +77,14 @@ export function undeclaredKeys(
   });
 }
 
-function parseSchema(text: string): PropertySchema {
-  return Object.fromEntries(JSON.parse(text) as [string, PropertyKind][]);
+/** Damage of the row is named as such: a key of another kind would give every value another meaning. */
+function parseSchema(text: string, store: string): PropertySchema {
+  try {
+    const schema: unknown = Object.fromEntries(JSON.parse(text) as [string, PropertyKind][]);
+    assertSchema(schema);
+    return schema;
+  } catch (cause) {
+    const message = `The row of the store "${store}" is damaged; it is left as it is.`;
+    throw new HoldfastError("DAMAGED", message, { cause, details: { store } });
+  }
 }

@@ -127,21 +127,32 @@ export function deleteEvent(connection: Connection, event: number): void {
   connection.prepare("DELETE FROM events WHERE event = ?").run(event);
 }
 
-/** CRC-32 over what a segment says: tenant, event, revision, range, text and properties (E11). */
+/** What of an event its segments vouch for: all that an answer shows. */
+export type VouchedEvent = Omit<StoredEvent, "event" | "revision">;
+
+/**
+ * CRC-32 over what a segment says: tenant, event, session, revision, range, text, labels, time and properties (E11).
+ * Lengths stand before texts, so that no two segments have one form.
+ */
 export function segmentChecksum(
   tenant: number,
-  event: Pick<NewEvent, "id" | "text" | "properties">,
+  event: VouchedEvent,
   range: SegmentRange,
   revision: number = FIRST_REVISION,
 ): number {
-  let text = `${tenant};${event.id.length}:${event.id};${revision};${range.start}-${range.end}`;
+  const { id, session, user, producer, role, kind, at, atOffset } = event;
+  const parts = [`${tenant};${revision};${range.start}-${range.end};${at}`];
+  for (const label of [id, session, user, producer, role, kind, atOffset]) parts.push(measured(label));
   for (const name of [...event.properties.keys()].sort()) {
     const property = event.properties.get(name);
     if (property === undefined) continue;
-    const value = String(property.value);
-    text += `;${name.length}:${name}=${property.kind}:${value.length}:${value}`;
+    parts.push(`${measured(name)}=${property.kind}:${measured(String(property.value))}`);
   }
-  return crc32(event.text.slice(range.start, range.end), crc32(text));
+  return crc32(event.text.slice(range.start, range.end), crc32(parts.join(";")));
+}
+
+function measured(text: string | undefined): string {
+  return text === undefined ? "" : `${text.length}:${text}`;
 }
 
 /** A segment with the event that it is a part of. */

@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { FORMAT_VERSION } from "../../../src/database/format.ts";
+import { databasePlan, writeOperation } from "../../../src/database/operation.ts";
 import { type JobResult, Writer } from "../../../src/database/writer.ts";
 import { cancelError } from "../../../src/io/cancellation.ts";
 import type { Clock } from "../../../src/io/clock.ts";
@@ -44,6 +45,21 @@ describe("writer", () => {
     const results = writer.commit([job(putNote.name, "a"), job(putThenFail.name, "b"), job(putNote.name, "c")]);
     expect(errorOf(results[1])).toMatchObject({ code: "BUG", outcome: "not-applied" });
     expect(notesIn(other)).toEqual(["a", "c"]);
+  });
+
+  it("[V14, E10] a job in which SQLite ends the whole transaction fails its commit with its own error", () => {
+    const fill = writeOperation("test.fill", (unit) => {
+      unit.connection.exec("ROLLBACK");
+      throw Object.assign(new Error("database or disk is full"), { code: "SQLITE_FULL" });
+    });
+    const path = join(temporaryFolder(), "holdfast.db");
+    const plan = databasePlan(NOTES_PLAN.schema, [...NOTES_PLAN.operations.values(), fill]);
+    const writer = new Writer(openPrepared(path), plan, settingsFor(path), systemClock);
+    const results = writer.commit([job(putNote.name, "a"), job(fill.name, null), job(putNote.name, "b")]);
+    for (const result of results)
+      expect(errorOf(result)).toMatchObject({ code: "DISK_FULL", outcome: "not-applied", retry: "later" });
+    expect("value" in (writer.commit([job(putNote.name, "c")])[0] ?? {})).toBe(true);
+    expect(notesIn(openPrepared(path))).toEqual(["c"]);
   });
 
   it("[V14] a job that fails alone leaves nothing", () => {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { openStore } from "../../../src/open-store.ts";
 import { openBed, recordsOf, vectorOf } from "./stores.ts";
 
 const SHAPE = { dimensions: 8, properties: { n: "int" } } as const;
@@ -75,4 +76,22 @@ describe.each([20, 400])("a damaged row among %i", (count) => {
     await bed.partition.upsert(recordsOf(1, 8, 7));
     expect(await nearest(bed, 7)).toMatchObject({ matches: [{ id: "r7" }], damaged: 0 });
   });
+});
+
+describe("a damaged row of a store", () => {
+  it.each(["[[", "[]]", '[["n","imt"]]', '[["n"]]', "{}", "null"])(
+    "[E11] that declares %s is DAMAGED for every call and for an open",
+    async (properties) => {
+      const { partition, raw, path } = await openBed(SHAPE);
+      await partition.upsert(recordsOf(3, 8));
+      raw.prepare("UPDATE stores SET properties = ?").run(properties);
+      const calls: readonly (() => Promise<unknown>)[] = [
+        () => partition.query({ vector: vectorOf(1, 8) }),
+        () => partition.get(["r1"]),
+        () => partition.upsert(recordsOf(1, 8)),
+        () => openStore({ path, threads: "inline", name: "docs", ...SHAPE }),
+      ];
+      for (const call of calls) await expect(call(), String(call)).rejects.toMatchObject({ code: "DAMAGED" });
+    },
+  );
 });
