@@ -27,6 +27,7 @@ export interface Connection {
   exec(sql: string): void;
   /** Compiles `sql`; the statements used last are kept ({@link STATEMENTS_KEPT_MAX}). */
   prepare(sql: string, options?: PrepareOptions): Statement;
+  /** Idempotent. */
   close(): void;
 }
 

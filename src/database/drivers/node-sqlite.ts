@@ -18,6 +18,7 @@ interface NativeStatement {
   iterate(...parameters: readonly SqlValue[]): IterableIterator<SqlRow>;
 }
 interface NativeDatabase {
+  readonly isOpen: boolean;
   exec(sql: string): void;
   prepare(sql: string): NativeStatement;
   close(): void;
@@ -67,7 +68,7 @@ class NodeSqliteConnection implements Connection {
 
   close(): void {
     this.#statements.clear();
-    this.#native.close();
+    if (this.#native.isOpen) this.#native.close();
   }
 }
 
