@@ -1,6 +1,7 @@
 import { HoldfastError } from "../errors/index.ts";
 import { neverCancelled } from "../io/cancellation.ts";
 import { mintId } from "../io/ids.ts";
+import { WAL_BYTES_MAX } from "./checkpointer.ts";
 import type { Connection } from "./connection.ts";
 import { type LockBound, retryWhileLocked } from "./lock-wait.ts";
 import type { DatabasePlan } from "./operation.ts";
@@ -38,6 +39,7 @@ export function configure(connection: Connection, settings: PragmaSettings): voi
     PRAGMA cell_size_check = ON;
     PRAGMA temp_store = MEMORY;
     PRAGMA mmap_size = 0;
+    PRAGMA journal_size_limit = ${WAL_BYTES_MAX};
     PRAGMA wal_autocheckpoint = ${settings.autoCheckpoint ? 1000 : 0};`);
   if (process.platform === "darwin") connection.exec("PRAGMA fullfsync = ON; PRAGMA checkpoint_fullfsync = ON;");
 }
