@@ -20,6 +20,13 @@ export interface RecordBatch {
   readonly slices: AsyncIterable<RecordSlice>;
 }
 
+/** Ids on their way, as {@link RecordBatch}: each once. */
+export interface IdBatch {
+  /** Ids as they were given. */
+  readonly ids: number;
+  readonly slices: AsyncIterable<readonly string[]>;
+}
+
 export interface BackendRecord {
   readonly id: string;
   readonly values: BoundProperties;
@@ -92,7 +99,7 @@ export interface BackendPartition {
     includeVectors: boolean,
     options: CallOptions,
   ): Promise<Answered<readonly (BackendRecord | undefined)[]>>;
-  deleteIds(ids: readonly string[], options: CallOptions): Promise<DeleteCounts>;
+  deleteIds(ids: IdBatch, options: CallOptions): Promise<DeleteCounts>;
   deleteWhere(filter: BoundFilter, options: CallOptions): Promise<DeleteCounts>;
   /** Waits until what was deleted before has left the medium, or says that it has not yet. */
   erase(options: CallOptions): Promise<Erasure>;

@@ -5,7 +5,7 @@ import type { RecordInput } from "../contract/store.ts";
 import { writeVector } from "../contract/vector.ts";
 import { HoldfastError } from "../errors/index.ts";
 import { systemClock, yieldToEventLoop } from "../io/clock.ts";
-import type { RecordBatch, RecordSlice } from "./backend.ts";
+import type { IdBatch, RecordBatch, RecordSlice } from "./backend.ts";
 
 /** Records of a slice at most, and bytes of its vectors: a message that is copied in well under a millisecond. */
 const SLICE_RECORDS_MAX = 1_000;
@@ -78,6 +78,32 @@ function isRecordInput(record: unknown): record is RecordInput {
 function duplicate(id: string, index: number): HoldfastError {
   const message = `record ${index} has an id that an earlier record of the batch has; give each record once.`;
   return new HoldfastError("DUPLICATE_RECORD_ID", message, { details: { id, record: index } });
+}
+
+/** Ids of a delete, checked and each once, in slices, so that many of them do not hold the calling thread (E7). */
+export function toIdBatch(ids: unknown): IdBatch {
+  assertArray(ids, "ids");
+  assertCount(ids.length, LIMITS.idsPerCallMax, "ids of one call");
+  return { ids: ids.length, slices: idSlices(ids) };
+}
+
+async function* idSlices(ids: readonly unknown[]): AsyncGenerator<readonly string[]> {
+  const seen = new Set<string>();
+  let heldSinceMs = systemClock.monotonicMs();
+  for (let start = 0; start < ids.length; start += SLICE_RECORDS_MAX) {
+    const slice: string[] = [];
+    for (const id of ids.slice(start, start + SLICE_RECORDS_MAX)) {
+      assertId(id, "record id");
+      if (seen.has(id)) continue;
+      seen.add(id);
+      slice.push(id);
+    }
+    yield slice;
+    if (systemClock.monotonicMs() - heldSinceMs > HOLD_MS) {
+      await yieldToEventLoop();
+      heldSinceMs = systemClock.monotonicMs();
+    }
+  }
 }
 
 export function assertArray(value: unknown, what: string): asserts value is readonly unknown[] {

@@ -25,7 +25,7 @@ import { withDeadline } from "../database/call.ts";
 import { HoldfastError } from "../errors/index.ts";
 import { type BoundFilter, bindWhere, type FilterSchema, foldsToAll } from "../filter/index.ts";
 import type { BackendPartition, BackendRecord } from "./backend.ts";
-import { assertArray, assertCount, toBatch } from "./batch.ts";
+import { assertArray, assertCount, toBatch, toIdBatch } from "./batch.ts";
 import {
   COUNT_OPTIONS,
   DELETE_OPTIONS,
@@ -165,10 +165,10 @@ export class PartitionHandle<S extends PropertySchema> implements Partition<S> {
   async #delete(selection: DeleteSelection<S>, options: DeleteOptions): Promise<DeleteReceipt> {
     assertSelection(selection);
     if ("ids" in selection) {
-      assertIds(selection.ids);
+      const batch = toIdBatch(selection.ids);
       if (options.dryRun === true) return this.#countIds(selection.ids, options);
-      if (selection.ids.length === 0) return { deleted: 0, position: this.#backend.assertLive() };
-      return this.#backend.deleteIds([...new Set(selection.ids)], options);
+      if (batch.ids === 0) return { deleted: 0, position: this.#backend.assertLive() };
+      return this.#backend.deleteIds(batch, options);
     }
     const filter = this.#bind(selection.where);
     if (filter === undefined || foldsToAll(filter)) {

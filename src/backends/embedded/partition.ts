@@ -4,7 +4,7 @@ import { behindCommit } from "../../database/call.ts";
 import type { Database } from "../../database/database.ts";
 import type { OutgoingPart } from "../../database/engine.ts";
 import type { BoundFilter } from "../../filter/index.ts";
-import { giveWay, yieldToEventLoop } from "../../io/clock.ts";
+import { giveWay } from "../../io/clock.ts";
 import type { Life } from "../../registry/lives.ts";
 import type {
   Answered,
@@ -15,6 +15,7 @@ import type {
   BackendRecord,
   BackendScan,
   DeleteCounts,
+  IdBatch,
   RecordBatch,
   UpsertCounts,
 } from "../../store/backend.ts";
@@ -28,7 +29,6 @@ import { deleteRecords, patchRecord, upsertRecords } from "./writes.ts";
 /** Ids looked up on the calling thread: about a millisecond of reads by key. More go to the reader thread. */
 const LOOKUP_IDS_MAX = 64;
 
-const IDS_PER_PART = 5_000;
 const ID_BYTES = 64;
 const SMALL_WRITE_BYTES = 1_024;
 
@@ -98,9 +98,9 @@ export class EmbeddedPartition implements BackendPartition {
     return { schema: found.schema, answer: found.records };
   }
 
-  async deleteIds(ids: readonly string[], options: CallOptions): Promise<DeleteCounts> {
+  async deleteIds(batch: IdBatch, options: CallOptions): Promise<DeleteCounts> {
     this.#assertOpen();
-    const call = { ...options, sizeBytes: ids.length * ID_BYTES, parts: idParts(ids) };
+    const call = { ...options, sizeBytes: batch.ids * ID_BYTES, parts: idParts(batch) };
     return this.#database.write(deleteRecords, { life: this.#life, filter: undefined }, call);
   }
 
@@ -153,9 +153,6 @@ async function* recordParts(batch: RecordBatch): AsyncGenerator<OutgoingPart & {
   for await (const slice of batch.slices) yield { part: slice, transfer: [slice.vectors.buffer] };
 }
 
-async function* idParts(ids: readonly string[]): AsyncGenerator<OutgoingPart & { readonly part: readonly string[] }> {
-  for (let start = 0; start < ids.length; start += IDS_PER_PART) {
-    if (start > 0) await yieldToEventLoop();
-    yield { part: ids.slice(start, start + IDS_PER_PART), transfer: [] };
-  }
+async function* idParts(batch: IdBatch): AsyncGenerator<OutgoingPart & { readonly part: readonly string[] }> {
+  for await (const slice of batch.slices) yield { part: slice, transfer: [] };
 }
