@@ -17,6 +17,9 @@ const HOLD_MS = 5;
 /** Bytes of a record beside its vector, for the bound of the queue. */
 const RECORD_OVERHEAD_BYTES = 128;
 
+/** Records whose texts are measured; of larger batches every so many-th stands for those between. */
+const RECORDS_MEASURED_MAX = 10_000;
+
 export interface RecordShape {
   readonly dimensions: number;
   readonly properties: PropertySchema;
@@ -29,8 +32,26 @@ export interface RecordShape {
 export function toBatch(records: readonly RecordInput[], shape: RecordShape): RecordBatch {
   assertArray(records, "records");
   assertCount(records.length, LIMITS.recordsPerBatchMax, "records of one batch");
-  const sizeBytes = records.length * (shape.dimensions * 4 + RECORD_OVERHEAD_BYTES);
+  const sizeBytes = records.length * (shape.dimensions * 4 + RECORD_OVERHEAD_BYTES) + textBytesOf(records);
   return { records: records.length, sizeBytes, slices: slicesOf(records, shape) };
+}
+
+/** What the texts of a batch hold in the queue, before any of it is checked. */
+function textBytesOf(records: readonly unknown[]): number {
+  const step = Math.ceil(records.length / RECORDS_MEASURED_MAX);
+  let bytes = 0;
+  for (let index = 0; index < records.length; index += step) {
+    const properties = (records[index] as { readonly properties?: unknown } | null | undefined)?.properties;
+    if (typeof properties === "object" && properties !== null) bytes += textBytes(Object.values(properties)) * step;
+  }
+  return bytes;
+}
+
+/** Bytes of the texts among some values, two for each UTF-16 unit. */
+export function textBytes(values: Iterable<unknown>): number {
+  let units = 0;
+  for (const value of values) if (typeof value === "string") units += value.length;
+  return units * 2;
 }
 
 async function* slicesOf(records: readonly RecordInput[], shape: RecordShape): AsyncGenerator<RecordSlice> {

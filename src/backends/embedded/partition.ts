@@ -19,6 +19,7 @@ import type {
   RecordBatch,
   UpsertCounts,
 } from "../../store/backend.ts";
+import { textBytes } from "../../store/batch.ts";
 import { assertLife } from "./lifecycle.ts";
 import { queryRecords, scoreRecords } from "./queries.ts";
 import { countRecords, getRecords, scanRecords } from "./reads.ts";
@@ -78,7 +79,7 @@ export class EmbeddedPartition implements BackendPartition {
     options: CallOptions,
   ): Promise<WriteReceipt | undefined> {
     this.#assertOpen();
-    const call = { ...options, sizeBytes: SMALL_WRITE_BYTES };
+    const call = { ...options, sizeBytes: SMALL_WRITE_BYTES + textBytes(changes.values()) };
     const position = await this.#database.write(patchRecord, { life: this.#life, id, changes }, call);
     return position === undefined ? undefined : { position };
   }
