@@ -26,7 +26,7 @@ export async function run({ dist, folder, rows, rounds }) {
     const times = await inTurn(
       {
         sum: () => bestOf(QUERIES_A_ROUND, () => kernel.sum()),
-        kernel: () => bestOf(QUERIES_A_ROUND, () => kernel.scoreRows()),
+        kernel: () => bestOf(QUERIES_A_ROUND, () => kernel.select()),
         endToEnd,
       },
       { rounds, warmUps: WARM_UPS },

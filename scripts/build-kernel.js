@@ -13,7 +13,7 @@ import { fileURLToPath } from "node:url";
 const FOLDER = fileURLToPath(new URL("../src/backends/embedded/kernel/", import.meta.url));
 const SOURCE = join(FOLDER, "kernel.c");
 const OUTPUT = join(FOLDER, "kernel-bytes.ts");
-const EXPORTS = ["score_rows", "score_slots", "squared_norms", "sum_region"];
+const EXPORTS = ["estimate_rows", "score_rows", "score_slots", "squared_norms", "sum_region"];
 const FLAGS = [
   "--target=wasm32",
   "-std=c11",

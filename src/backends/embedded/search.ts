@@ -4,7 +4,7 @@ import { type BoundFilter, evaluateColumns } from "../../filter/index.ts";
 import { type Life, requireLife } from "../../registry/lives.ts";
 import type { Block } from "./block.ts";
 import { CHUNK_BYTES } from "./kernel/chunk-pool.ts";
-import { type PreparedQuery, prepareQuery, scoreRows, scoreSlots } from "./kernel/kernel.ts";
+import { type PreparedQuery, prepareQuery, scoreRows, scoreSlots, selectRows } from "./kernel/kernel.ts";
 import { TopK } from "./kernel/top-k.ts";
 import { partitionCache } from "./partition-cache.ts";
 import { requireStore } from "./records.ts";
@@ -98,8 +98,23 @@ function scoreBlock(
     best.offerAll({ ...rows, count: slots.length, slots });
     return;
   }
+  const alive = mask && { alive: mask };
+  const winners = mayWin(block, { query, best }, scratch);
+  if (winners !== undefined) {
+    scoreSlots(block.chunk, winners, query, scratch.dots);
+    best.offerAll({ ...rows, count: winners.length, slots: winners, ...alive });
+    return;
+  }
   scoreRows(block.chunk, block.count, query, scratch.dots);
-  best.offerAll({ ...rows, count: block.count, ...(mask && { alive: mask }) });
+  best.offerAll({ ...rows, count: block.count, ...alive });
+}
+
+/** The slots that may still be selected, where they are few; no estimate ever becomes a score (Q1). */
+function mayWin(block: Block, { query, best }: RankedQuery, { slots }: Scratch): Uint32Array | undefined {
+  const minCosine = best.floor;
+  if (minCosine === Number.NEGATIVE_INFINITY) return undefined;
+  const count = selectRows(block.chunk, query, { rows: block.count, minCosine, norms: block.norms }, slots);
+  return count !== undefined && count <= block.count * SLOTS_SHARE_MAX ? slots.subarray(0, count) : undefined;
 }
 
 /** The filter acts here, on the columns of the block, before anything is scored (Q6, D4). */

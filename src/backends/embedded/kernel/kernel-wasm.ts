@@ -1,13 +1,18 @@
 import { LIMITS } from "../../../contract/limits.ts";
-import type { Chunk, Kernel, PreparedQuery, RowRange } from "./chunk.ts";
+import type { Chunk, Kernel, PreparedQuery, RowRange, VisitEstimates } from "./chunk.ts";
 import { instantiateKernel, type KernelExports, type SharedMemory } from "./webassembly.ts";
 
 /** Rows of one call into WebAssembly: their scores and slots fit in the scratch. */
-const BLOCK_ROWS = 8192;
+const BLOCK_ROWS = 4096;
 const QUERY_BYTES = LIMITS.dimensionsMax * 8;
 const SCORES_BYTES = BLOCK_ROWS * 8;
+const SLOTS_BYTES = BLOCK_ROWS * 4;
+const SINGLES_OFFSET = QUERY_BYTES + SCORES_BYTES + SLOTS_BYTES;
 
-/** One thread's scratch in a memory: a query (128 KiB), scores (64 KiB), slots (32 KiB), and 32 KiB unused. */
+/**
+ * One thread's scratch in a memory: a query in float64 (128 KiB), scores or estimates (32 KiB), slots (16 KiB), the
+ * query in float32 (64 KiB), and 16 KiB unused.
+ */
 export const SCRATCH_BYTES: number = 256 * 1024;
 
 /** The kernel in WebAssembly over one shared memory, for one thread: its scratch is nobody else's. */
@@ -17,7 +22,9 @@ export class WasmKernel implements Kernel {
   readonly #scratch: number;
   readonly #query: Float64Array;
   readonly #scores: Float64Array;
+  readonly #estimates: Float32Array;
   readonly #slots: Uint32Array;
+  readonly #singles: Float32Array;
   #loaded: PreparedQuery | undefined;
 
   private constructor(exports: KernelExports, memory: SharedMemory, scratch: number) {
@@ -25,7 +32,9 @@ export class WasmKernel implements Kernel {
     this.#scratch = scratch;
     this.#query = new Float64Array(memory.buffer, scratch, LIMITS.dimensionsMax);
     this.#scores = new Float64Array(memory.buffer, scratch + QUERY_BYTES, BLOCK_ROWS);
+    this.#estimates = new Float32Array(memory.buffer, scratch + QUERY_BYTES, BLOCK_ROWS);
     this.#slots = new Uint32Array(memory.buffer, scratch + QUERY_BYTES + SCORES_BYTES, BLOCK_ROWS);
+    this.#singles = new Float32Array(memory.buffer, scratch + SINGLES_OFFSET, LIMITS.dimensionsMax);
   }
 
   /** @param scratch - address of {@link SCRATCH_BYTES} bytes in `memory` that no other kernel uses */
@@ -57,6 +66,18 @@ export class WasmKernel implements Kernel {
     }
   }
 
+  estimateRows(chunk: Chunk, rows: number, query: PreparedQuery, visit: VisitEstimates): boolean {
+    this.#load(query);
+    const { dimensions } = query;
+    for (let from = 0; from < rows; from += BLOCK_ROWS) {
+      const count = Math.min(BLOCK_ROWS, rows - from);
+      const address = chunk.address + from * dimensions * 4;
+      this.#exports.estimate_rows(address, count, dimensions, this.#scratch + SINGLES_OFFSET, this.#scoresAddress);
+      visit(this.#estimates.subarray(0, count), from);
+    }
+    return true;
+  }
+
   norms(chunk: Chunk, range: RowRange, out: Float64Array): void {
     const { to, dimensions } = range;
     for (let from = range.from; from < to; from += BLOCK_ROWS) {
@@ -79,6 +100,7 @@ export class WasmKernel implements Kernel {
   #load(query: PreparedQuery): void {
     if (this.#loaded === query) return;
     this.#query.set(query.values);
+    this.#singles.set(query.singles);
     this.#loaded = query;
   }
 }

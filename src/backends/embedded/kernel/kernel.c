@@ -1,5 +1,6 @@
 /*
- * The vector kernel: float32 rows, float64 arithmetic, one fixed lane order.
+ * The vector kernel: float32 rows, float64 arithmetic, one fixed lane order. (estimate_rows alone
+ * adds in float32; no score comes from it.)
  *
  * Element i of a row is added to lane i mod 4, in the order of i; the lanes are
  * then summed as (l0 + l2) + (l1 + l3). Every lane starts at +0, so no lane is
@@ -140,6 +141,56 @@ void score_slots(const float *rows, const uint32_t *slots, uint32_t count, uint3
     dot_quad(four, query, dimensions, out + i);
   }
   for (; i < count; i += 1) out[i] = dot(rows + slots[i] * dimensions, query, dimensions);
+}
+
+INLINE v128_t add_single_product(v128_t sum, v128_t a, v128_t b) {
+  return wasm_f32x4_add(sum, wasm_f32x4_mul(a, b));
+}
+
+/* The last 0..7 elements come after the lanes. */
+INLINE float finish_estimate(v128_t even, v128_t odd, const float *row, const float *query, uint32_t left) {
+  v128_t four = wasm_f32x4_add(even, odd);
+  float sum = (wasm_f32x4_extract_lane(four, 0) + wasm_f32x4_extract_lane(four, 1)) +
+              (wasm_f32x4_extract_lane(four, 2) + wasm_f32x4_extract_lane(four, 3));
+  for (uint32_t i = 0; i < left; i += 1) sum += row[i] * query[i];
+  return sum;
+}
+
+/*
+ * Dot products as score_rows has them, in float32 and so only near the true ones: at half the
+ * arithmetic they cost no more than reading the rows. estimate.ts states how far off they are;
+ * a longer chain of additions here widens its bound.
+ */
+EXPORT(estimate_rows)
+void estimate_rows(const float *rows, uint32_t count, uint32_t dimensions, const float *query, float *out) {
+  uint32_t half = count / 2;
+  uint32_t whole = dimensions & ~7u;
+  const float *a = rows, *b = rows + half * dimensions;
+  for (uint32_t i = 0; i < half; i += 1) {
+    v128_t even_a = wasm_f32x4_const(0, 0, 0, 0), odd_a = even_a, even_b = even_a, odd_b = even_a;
+    const float *at = query;
+    for (const float *end = query + whole; at != end; at += 8, a += 8, b += 8) {
+      v128_t low = wasm_v128_load(at);
+      v128_t high = wasm_v128_load(at + 4);
+      even_a = add_single_product(even_a, wasm_v128_load(a), low);
+      odd_a = add_single_product(odd_a, wasm_v128_load(a + 4), high);
+      even_b = add_single_product(even_b, wasm_v128_load(b), low);
+      odd_b = add_single_product(odd_b, wasm_v128_load(b + 4), high);
+    }
+    out[i] = finish_estimate(even_a, odd_a, a, at, dimensions - whole);
+    out[half + i] = finish_estimate(even_b, odd_b, b, at, dimensions - whole);
+    a += dimensions - whole;
+    b += dimensions - whole;
+  }
+  if (count & 1u) {
+    v128_t even = wasm_f32x4_const(0, 0, 0, 0), odd = even;
+    const float *at = query;
+    for (const float *end = query + whole; at != end; at += 8, b += 8) {
+      even = add_single_product(even, wasm_v128_load(b), wasm_v128_load(at));
+      odd = add_single_product(odd, wasm_v128_load(b + 4), wasm_v128_load(at + 4));
+    }
+    out[count - 1] = finish_estimate(even, odd, b, at, dimensions - whole);
+  }
 }
 
 /* Squared norms of `count` rows that lie one after the other. */

@@ -1,6 +1,7 @@
 import { LIMITS } from "../../../contract/limits.ts";
 import { HoldfastError } from "../../../errors/index.ts";
 import type { Chunk, PreparedQuery, RowRange } from "./chunk.ts";
+import { cosineErrorMax, underflowErrorMax } from "./estimate.ts";
 import { normOf } from "./kernel-fallback.ts";
 
 export type { Kernel, PreparedQuery, RowRange } from "./chunk.ts";
@@ -13,7 +14,7 @@ export type { Kernel, PreparedQuery, RowRange } from "./chunk.ts";
 export function prepareQuery(vector: Float32Array | Float64Array): PreparedQuery {
   assertDimensions(vector.length);
   const values = new Float64Array(vector);
-  return { dimensions: values.length, values, norm: normOf(values) };
+  return { dimensions: values.length, values, singles: new Float32Array(vector), norm: normOf(values) };
 }
 
 /**
@@ -45,6 +46,47 @@ export function scoreSlots(chunk: Chunk, slots: Uint32Array, query: PreparedQuer
   assertRows(chunk, rows, query.dimensions);
   assertRoom(out, slots.length);
   chunk.kernel.scoreSlots(chunk, slots, query, out);
+}
+
+/** Which rows are looked for. */
+export interface Reach {
+  /** The first so many rows of a chunk. */
+  readonly rows: number;
+  /** In [−1, 1]. */
+  readonly minCosine: number;
+  /** By slot. */
+  readonly norms: Float64Array;
+}
+
+/**
+ * Slots of the rows whose cosine with `query` may reach `minCosine`: all that do, and a few that fall short by less
+ * than the error of a float32 sum. Much faster than {@link scoreRows}, so that only what may win is scored.
+ *
+ * @param out - shape [≥ rows]; the slots, ascending
+ * @returns how many, or `undefined` where this kernel scores as fast as it would select
+ */
+export function selectRows(
+  chunk: Chunk,
+  query: PreparedQuery,
+  { rows, minCosine, norms }: Reach,
+  out: Uint32Array,
+): number | undefined {
+  assertRows(chunk, rows, query.dimensions);
+  assertRoom(norms, rows);
+  assertRoom(out, rows);
+  const scale = (minCosine - cosineErrorMax(query.dimensions)) * query.norm;
+  const absolute = underflowErrorMax(query.dimensions);
+  let selected = 0;
+  const selects = chunk.kernel.estimateRows(chunk, rows, query, (estimates, from) => {
+    for (let i = 0; i < estimates.length; i += 1) {
+      const estimate = estimates[i] as number;
+      // Infinite and NaN sums have overflowed on the way and say nothing: such rows are scored.
+      if (estimate < scale * (norms[from + i] as number) - absolute && estimate > Number.NEGATIVE_INFINITY) continue;
+      out[selected] = from + i;
+      selected += 1;
+    }
+  });
+  return selects ? selected : undefined;
 }
 
 /**
@@ -81,7 +123,7 @@ function assertCount(count: number): void {
   throw new HoldfastError("BUG", "A count of rows is negative or fractional.", { details: { count } });
 }
 
-function assertRoom(out: Float64Array, count: number): void {
+function assertRoom(out: Float64Array | Uint32Array, count: number): void {
   if (out.length >= count) return;
   throw new HoldfastError("BUG", "The array for scores is too short.", { details: { count, length: out.length } });
 }

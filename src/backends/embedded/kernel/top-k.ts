@@ -60,6 +60,12 @@ export class TopK {
     return worst === undefined || this.#heap.length < this.#limit ? this.#minCosine : worst.score;
   }
 
+  /** The threshold for a quotient that is not clamped yet: below −1 it may still become −1. */
+  get floor(): number {
+    const { threshold } = this;
+    return threshold <= -1 ? Number.NEGATIVE_INFINITY : threshold;
+  }
+
   /** Offers one row, each row once. */
   offer(score: number, block: number, slot: number): void {
     if (!(score >= this.threshold)) return;
@@ -76,7 +82,7 @@ export class TopK {
   /** Offers the rows of a block, each row once. */
   offerAll(rows: ScoredRows): void {
     const { block, dots, count, norms, queryNorm, slots, alive } = rows;
-    let floor = this.#floor();
+    let floor = this.floor;
     for (let i = 0; i < count; i += 1) {
       // Indexes are in range: the caller sized the arrays.
       const slot = slots === undefined ? i : (slots[i] as number);
@@ -86,19 +92,13 @@ export class TopK {
       if (!(dot / (norm * queryNorm) >= floor)) continue;
       if (alive !== undefined && alive[slot] === 0) continue;
       this.offer(cosine(dot, norm, queryNorm), block, slot);
-      floor = this.#floor();
+      floor = this.floor;
     }
   }
 
   /** The selected rows, best first, ties by id. */
   sorted(): Ranked[] {
     return [...this.#heap].sort((a, b) => (a.score === b.score ? this.#compare(a, b) : b.score - a.score));
-  }
-
-  /** The threshold for a quotient that is not clamped yet: below −1 it may still become −1. */
-  #floor(): number {
-    const { threshold } = this;
-    return threshold <= -1 ? Number.NEGATIVE_INFINITY : threshold;
   }
 
   #compare(a: Ranked, b: Ranked): number {

@@ -11,6 +11,8 @@ export interface SharedMemory {
 export interface KernelExports {
   score_rows(rows: number, count: number, dimensions: number, query: number, out: number): void;
   score_slots(rows: number, slots: number, count: number, dimensions: number, query: number, out: number): void;
+  /** `query` and `out` are float32. */
+  estimate_rows(rows: number, count: number, dimensions: number, query: number, out: number): void;
   squared_norms(rows: number, count: number, dimensions: number, out: number): void;
   sum_region(region: number, count: number): number;
 }
