@@ -8,6 +8,7 @@ import type {
   DeleteOptions,
   DeleteReceipt,
   DeleteSelection,
+  Match,
   Partition,
   QueryAnswer,
   QueryManyRequest,
@@ -24,7 +25,8 @@ import type { Where } from "../contract/where.ts";
 import { withDeadline } from "../database/call.ts";
 import { HoldfastError } from "../errors/index.ts";
 import { type BoundFilter, bindWhere, type FilterSchema, foldsToAll } from "../filter/index.ts";
-import type { BackendPartition, BackendRecord } from "./backend.ts";
+import { giveWay } from "../io/clock.ts";
+import type { BackendMatch, BackendPartition, BackendRecord } from "./backend.ts";
 import { assertArray, assertCount, toBatch, toIdBatch } from "./batch.ts";
 import {
   COUNT_OPTIONS,
@@ -48,6 +50,9 @@ const DEFAULT_PAGE_SIZE = 1_000;
 
 /** Ids read at once: unpacking many more records would hold the calling thread (E7). */
 const GET_IDS_PER_PAGE = 1_000;
+
+/** Matches made ready between two looks at whether others want to run. */
+const MATCHES_PER_SLICE = 256;
 
 /** Checks arguments once, fills defaults, and calls the backend with complete ones. */
 export class PartitionHandle<S extends PropertySchema> implements Partition<S> {
@@ -144,12 +149,9 @@ export class PartitionHandle<S extends PropertySchema> implements Partition<S> {
       return [];
     }
     const { schema, answer } = await this.#backend.query(query, request);
-    return answer.map(({ matches, exact, position, damaged }) => ({
-      matches: matches.map((match) => ({ ...this.#toStored(match, schema), cosineSimilarity: match.cosineSimilarity })),
-      exact,
-      position,
-      damaged,
-    }));
+    const answers: QueryAnswer[] = [];
+    for (const found of answer) answers.push({ ...found, matches: await this.#toMatches(found.matches, schema) });
+    return answers;
   }
 
   async score(
@@ -188,6 +190,15 @@ export class PartitionHandle<S extends PropertySchema> implements Partition<S> {
 
   #bind(where: Where<S> | undefined): BoundFilter | undefined {
     return where === undefined ? undefined : bindWhere(where as Where, this.#form.filterSchema);
+  }
+
+  async #toMatches(found: readonly BackendMatch[], schema: PropertySchema): Promise<readonly Match[]> {
+    const matches: Match[] = [];
+    for (const [index, match] of found.entries()) {
+      if (index % MATCHES_PER_SLICE === MATCHES_PER_SLICE - 1) await giveWay();
+      matches.push({ ...this.#toStored(match, schema), cosineSimilarity: match.cosineSimilarity });
+    }
+    return matches;
   }
 
   #toStored(record: BackendRecord, schema: PropertySchema): StoredRecord {

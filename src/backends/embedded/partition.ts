@@ -21,6 +21,7 @@ import type {
 } from "../../store/backend.ts";
 import { textBytes } from "../../store/batch.ts";
 import { assertLife } from "./lifecycle.ts";
+import { unpackMatches } from "./packed-matches.ts";
 import { queryRecords, scoreRecords } from "./queries.ts";
 import { countRecords, getRecords, scanRecords } from "./reads.ts";
 import { eraseLog } from "./reclaimer.ts";
@@ -136,7 +137,10 @@ export class EmbeddedPartition implements BackendPartition {
 
   async query(query: BackendQuery, options: CallOptions): Promise<Answered<readonly BackendAnswer[]>> {
     this.#assertOpen();
-    return this.#database.read(queryRecords, { life: this.#life, query }, options);
+    const { schema, answer } = await this.#database.read(queryRecords, { life: this.#life, query }, options);
+    const answers: BackendAnswer[] = [];
+    for (const packed of answer) answers.push({ ...packed, matches: await unpackMatches(packed.matches) });
+    return { schema, answer: answers };
   }
 
   async score(

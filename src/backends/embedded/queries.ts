@@ -1,13 +1,14 @@
 import { type ReadOperation, type ReadView, readOperation } from "../../database/operation.ts";
 import { type Life, requireLife } from "../../registry/lives.ts";
-import type { Answered, BackendAnswer, BackendMatch, BackendQuery } from "../../store/backend.ts";
+import type { Answered, BackendQuery } from "../../store/backend.ts";
 import { needsBigints, readRow, toFloat32 } from "./codec.ts";
 import { cosine } from "./kernel/cosine.ts";
 import { dotProduct, normOf } from "./kernel/kernel-fallback.ts";
+import { type PackedMatches, packMatches } from "./packed-matches.ts";
 import { partitionCache } from "./partition-cache.ts";
 import { rowsById } from "./reads.ts";
 import { requireStore } from "./records.ts";
-import { type Hit, type SearchAnswer, searchPartition } from "./search.ts";
+import { type SearchAnswer, searchPartition } from "./search.ts";
 import { recordSql } from "./tables.ts";
 
 export interface QueryInput {
@@ -15,11 +16,19 @@ export interface QueryInput {
   readonly query: BackendQuery;
 }
 
+/** A `BackendAnswer` whose matches are packed. */
+export interface PackedAnswer {
+  readonly matches: PackedMatches;
+  readonly exact: boolean;
+  readonly position: number;
+  readonly damaged: number;
+}
+
 /** A search whose rows turned out damaged at fetch is repeated without them, at most so often. */
 const SEARCHES_MAX = 3;
 
 /** Follows, scans and fetches in one read transaction, so that an answer is of one moment (Q9). */
-export const queryRecords: ReadOperation<QueryInput, Answered<readonly BackendAnswer[]>> = readOperation(
+export const queryRecords: ReadOperation<QueryInput, Answered<readonly PackedAnswer[]>> = readOperation(
   "embedded.query",
   (view, { life, query }) => {
     const { position } = requireLife(view.connection, life);
@@ -43,7 +52,7 @@ export const queryRecords: ReadOperation<QueryInput, Answered<readonly BackendAn
 );
 
 interface Fetched {
-  readonly matches: readonly BackendMatch[];
+  readonly matches: PackedMatches;
   readonly damaged: number;
   readonly lost: number;
 }
@@ -56,14 +65,13 @@ function fetch(
   const store = requireStore(view.connection, life);
   const schema = store.properties;
   const select = view.connection.prepare(recordSql(store.store, schema).byRow, { bigints: needsBigints(schema) });
-  const matches = answer.hits.flatMap((hit: Hit): readonly BackendMatch[] => {
-    const row = select.get(hit.row);
+  const found = answer.hits.flatMap(({ row: number, cosineSimilarity }) => {
+    const row = select.get(number);
     const record = row && readRow(row, life.partition, schema);
-    if (record === undefined) return [];
-    const vector = includeVectors ? toFloat32(record.vector) : undefined;
-    return [{ id: record.id, values: record.values, vector, cosineSimilarity: hit.cosineSimilarity }];
+    return record === undefined ? [] : [{ record, cosineSimilarity }];
   });
-  return { matches, damaged: answer.damaged, lost: answer.hits.length - matches.length };
+  const matches = packMatches(found, includeVectors);
+  return { matches, damaged: answer.damaged, lost: answer.hits.length - found.length };
 }
 
 export interface ScoreInput {
