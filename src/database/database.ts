@@ -2,15 +2,16 @@ import { HoldfastError, isHoldfastError } from "../errors/index.ts";
 import { neverCancelled } from "../io/cancellation.ts";
 import { schedule } from "../io/clock.ts";
 import { randomFraction } from "../io/ids.ts";
+import type { SentPart } from "../io/workers.ts";
 import { assertBounds, type CallBounds, within } from "./call.ts";
-import type { Engine, OutgoingPart } from "./engine.ts";
+import type { Engine } from "./engine.ts";
 import type { EngineSettings, ReadOperation, WriteOperation } from "./operation.ts";
 
 export interface WriteCall extends CallBounds {
   /** Bytes that the call holds while it waits; counted against the queue's bound. */
   readonly sizeBytes: number;
   /** Pieces of the input, made in slices so that the calling thread stays free. */
-  readonly parts?: AsyncIterable<OutgoingPart>;
+  readonly parts?: AsyncIterable<SentPart>;
 }
 
 /** Writes that wait at once, in bytes of their input (E7). Beside them one call may wait that is larger by itself. */

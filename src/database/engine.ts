@@ -1,18 +1,13 @@
 import type { Cancellation, CancelReason } from "../io/cancellation.ts";
+import type { SentPart } from "../io/workers.ts";
 import type { CheckpointMode } from "./checkpointer.ts";
 import type { EngineSettings } from "./operation.ts";
-
-/** One piece of a large input, with the buffers that move to the writer instead of being copied. */
-export interface OutgoingPart {
-  readonly part: unknown;
-  readonly transfer: readonly ArrayBuffer[];
-}
 
 export interface EngineCall {
   readonly name: string;
   readonly input: unknown;
   /** Pieces of a large write, made while they are sent; a failure while making them writes nothing. */
-  readonly parts?: AsyncIterable<OutgoingPart>;
+  readonly parts?: AsyncIterable<SentPart>;
 }
 
 /** A call under way: its answer, and the way to tell the thread that nobody waits for it. */

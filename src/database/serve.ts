@@ -54,7 +54,7 @@ export function serveDatabase(start: WorkerStart, plan: DatabasePlan): void {
 function toJob(call: CallRequest, parts: PartStore, flags: CancelFlags): WriteJob {
   return {
     name: call.name,
-    input: joinParts(call.input, parts.take(call.id)),
+    input: joinParts(call.input, parts.take(call)),
     cancellation: flags.watch(call.flag, "not-applied"),
   };
 }
@@ -77,10 +77,11 @@ class PartStore {
     else parts.push(part);
   }
 
-  take(id: number): readonly unknown[] {
+  /** All parts of a call, the one that came with it last. */
+  take({ id, part }: Pick<CallRequest, "id" | "part">): readonly unknown[] {
     const parts = this.#parts.get(id) ?? [];
     this.#parts.delete(id);
-    return parts;
+    return part === undefined ? parts : [...parts, part];
   }
 }
 
@@ -116,7 +117,7 @@ function serve(port: MessagePort, batchMax: number, handle: Handler, close: () =
         parts.add(request.id, request.part);
         break;
       case "drop":
-        parts.take(request.id);
+        parts.take(request);
         break;
       default:
         request satisfies never;

@@ -1,5 +1,5 @@
 import type { Cancellation } from "../io/cancellation.ts";
-import { WorkerChannel } from "../io/workers.ts";
+import { type SentPart, WorkerChannel } from "../io/workers.ts";
 import type { CheckpointMode } from "./checkpointer.ts";
 import type { Engine, EngineCall, RunningCall } from "./engine.ts";
 import type { EngineSettings } from "./operation.ts";
@@ -43,7 +43,7 @@ export class ThreadedEngine implements Engine {
 
   async checkpoint(mode: CheckpointMode): Promise<boolean> {
     this.#maintenance ??= this.#startMaintenance();
-    return (await this.#maintenance.call("checkpoint", mode)) as boolean;
+    return (await this.#maintenance.call({ name: "checkpoint", input: mode })) as boolean;
   }
 
   /** The writer ends last: the last connection to close moves the whole log, and it may hold this thread no more. */
@@ -62,19 +62,22 @@ function start(channel: WorkerChannel, call: EngineCall): RunningCall {
 
 async function send(channel: WorkerChannel, call: EngineCall, flag: number): Promise<unknown> {
   const id = channel.nextId();
-  if (call.parts !== undefined) {
-    // The thread sees the flag only when the call has come; until then nothing is applied, whatever is asked.
-    const cancellation = channel.flags.watch(flag, "not-applied");
-    try {
-      for await (const { part, transfer } of call.parts) {
-        cancellation.assertLive();
-        channel.sendPart(id, part, transfer);
-      }
+  const { name, input, parts } = call;
+  if (parts === undefined) return channel.call({ name, input, id, flag });
+  // The thread sees the flag only when the call has come; until then nothing is applied, whatever is asked.
+  const cancellation = channel.flags.watch(flag, "not-applied");
+  let last: SentPart | undefined;
+  try {
+    for await (const part of parts) {
       cancellation.assertLive();
-    } catch (error) {
-      channel.dropParts(id);
-      throw error;
+      if (last !== undefined) channel.sendPart(id, last);
+      last = part;
     }
+    cancellation.assertLive();
+  } catch (error) {
+    channel.dropParts(id);
+    throw error;
   }
-  return channel.call(call.name, call.input, id, flag);
+  // The last part travels with its call, so that a small write is one message.
+  return channel.call({ name, input, id, flag, ...(last && { last }) });
 }

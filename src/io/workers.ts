@@ -15,12 +15,30 @@ export type WorkerRequest =
       readonly name: string;
       readonly input: unknown;
       readonly flag: number;
+      /** The last part, or the only one. */
+      readonly part?: unknown;
     }
   | { readonly type: "drop"; readonly id: number };
 
 type WorkerReply =
   | { readonly id: number; readonly value: unknown }
   | { readonly id: number; readonly error: WireError };
+
+/** A piece of a large input, and the buffers in it that move instead of being copied. */
+export interface SentPart {
+  readonly part: unknown;
+  readonly transfer: readonly ArrayBuffer[];
+}
+
+export interface SentCall {
+  readonly name: string;
+  readonly input: unknown;
+  /** From `nextId`, when parts went ahead. */
+  readonly id?: number;
+  /** Of the channel's cancel flags. */
+  readonly flag?: number;
+  readonly last?: SentPart;
+}
 
 /** What a worker of ours is started with. */
 export interface WorkerStart {
@@ -71,7 +89,7 @@ export class WorkerChannel {
     return this.#lastId;
   }
 
-  sendPart(id: number, part: unknown, transfer: readonly ArrayBuffer[]): void {
+  sendPart(id: number, { part, transfer }: SentPart): void {
     this.#post({ type: "part", id, part }, transfer);
   }
 
@@ -84,11 +102,15 @@ export class WorkerChannel {
     await this.#request({ type: "hello", id: this.nextId() });
   }
 
-  call(name: string, input: unknown, id: number = this.nextId(), flag = -1): Promise<unknown> {
-    return this.#request({ type: "call", id, name, input, flag });
+  call({ name, input, id = this.nextId(), flag = -1, last }: SentCall): Promise<unknown> {
+    const request = { type: "call", id, name, input, flag } as const;
+    return last === undefined ? this.#request(request) : this.#request({ ...request, part: last.part }, last.transfer);
   }
 
-  #request(request: Extract<WorkerRequest, { readonly type: "call" | "hello" }>): Promise<unknown> {
+  #request(
+    request: Extract<WorkerRequest, { readonly type: "call" | "hello" }>,
+    transfer: readonly ArrayBuffer[] = [],
+  ): Promise<unknown> {
     const { id } = request;
     if (this.#gone !== undefined) return Promise.reject(this.#gone);
     const answer = new Promise<unknown>((resolve, reject) => this.#waiting.set(id, { resolve, reject }));
@@ -97,7 +119,7 @@ export class WorkerChannel {
       this.#worker.ref();
     }
     try {
-      this.#post(request, []);
+      this.#post(request, transfer);
     } catch (cause) {
       this.#settle({ id, error: toWire(notSendable(cause)) });
     }

@@ -2,9 +2,9 @@ import type { BoundValue } from "../../contract/property-values.ts";
 import type { CallOptions, Erasure, WriteReceipt } from "../../contract/store.ts";
 import { behindCommit } from "../../database/call.ts";
 import type { Database } from "../../database/database.ts";
-import type { OutgoingPart } from "../../database/engine.ts";
 import type { BoundFilter } from "../../filter/index.ts";
 import { giveWay } from "../../io/clock.ts";
+import type { SentPart } from "../../io/workers.ts";
 import type { Life } from "../../registry/lives.ts";
 import type {
   Answered,
@@ -154,10 +154,10 @@ export class EmbeddedPartition implements BackendPartition {
 }
 
 /** The vectors move to the writer's thread; they are copies of the caller's. */
-async function* recordParts(batch: RecordBatch): AsyncGenerator<OutgoingPart & { readonly part: RecordPart }> {
+async function* recordParts(batch: RecordBatch): AsyncGenerator<SentPart & { readonly part: RecordPart }> {
   for await (const slice of batch.slices) yield { part: slice, transfer: [slice.vectors.buffer] };
 }
 
-async function* idParts(batch: IdBatch): AsyncGenerator<OutgoingPart & { readonly part: readonly string[] }> {
+async function* idParts(batch: IdBatch): AsyncGenerator<SentPart & { readonly part: readonly string[] }> {
   for await (const slice of batch.slices) yield { part: slice, transfer: [] };
 }

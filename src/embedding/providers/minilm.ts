@@ -153,7 +153,7 @@ function startThread(manifest: ModelManifest, onGone: () => void): EmbeddingThre
   const channel = new WorkerChannel(new URL("./minilm-worker.js", import.meta.url), "embedder", manifest, onGone);
   return {
     async embed(texts) {
-      const { rows } = (await channel.call("embed", [...texts])) as EmbeddedRows;
+      const { rows } = (await channel.call({ name: "embed", input: [...texts] })) as EmbeddedRows;
       return texts.map((_, index) => rows.slice(index * DIMENSIONS, (index + 1) * DIMENSIONS));
     },
     end: () => channel.end(),

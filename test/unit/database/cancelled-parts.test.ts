@@ -1,12 +1,13 @@
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { within } from "../../../src/database/call.ts";
-import type { Engine, OutgoingPart } from "../../../src/database/engine.ts";
+import type { Engine } from "../../../src/database/engine.ts";
 import { InlineEngine } from "../../../src/database/inline-engine.ts";
 import { Reader } from "../../../src/database/reader.ts";
 import { ThreadedEngine } from "../../../src/database/threaded-engine.ts";
 import { Writer } from "../../../src/database/writer.ts";
 import { systemClock, yieldToEventLoop } from "../../../src/io/clock.ts";
+import type { SentPart } from "../../../src/io/workers.ts";
 import { NOTES_PLAN, openPrepared, putNote, settingsFor, temporaryFolder } from "./connections.ts";
 
 /** Threads that never answer: what is told of a call can come from the caller's side alone. */
@@ -41,7 +42,7 @@ describe.each(ENGINES)("a large write %s", (_, start) => {
     const engine = start(join(temporaryFolder(), "holdfast.db"));
     const controller = new AbortController();
     let made = 0;
-    async function* parts(): AsyncGenerator<OutgoingPart> {
+    async function* parts(): AsyncGenerator<SentPart> {
       for (; made < 1_000; made += 1) {
         if (made === 3) controller.abort();
         yield { part: [made], transfer: [] };

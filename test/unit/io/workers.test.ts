@@ -13,9 +13,9 @@ describe("a channel to a thread", () => {
   it("[E12] an input that no message can carry is refused, is not waited for, and the channel goes on", async () => {
     const url = new URL(`data:text/javascript,${encodeURIComponent(ECHO)}`);
     const channel = new WorkerChannel(url, "reader", null, () => undefined);
-    const refused = channel.call("read", { filter: () => true });
+    const refused = channel.call({ name: "read", input: { filter: () => true } });
     await expect(refused).rejects.toMatchObject({ code: "INVALID_ARGUMENT", outcome: "not-applied" });
-    expect(await channel.call("read", [1])).toEqual([1]);
+    expect(await channel.call({ name: "read", input: [1] })).toEqual([1]);
     // A call that was still waited for would be rejected here with nobody to hear it.
     await channel.end();
   });
