@@ -38,7 +38,11 @@ export {
   isHoldfastError,
 } from "./errors/index.ts";
 export { filter, parse, print } from "./filter/index.ts";
+export type { Block, JsonValue } from "./memory/blocks.ts";
 export type {
+  CreatedTenant,
+  DeletionOptions,
+  DeletionReceipt,
   ForgetOptions,
   ForgetReceipt,
   ForgetSelection,
@@ -48,10 +52,25 @@ export type {
   RecallHit,
   RecallOptions,
   RememberReceipt,
+  ScopedForgetSelection,
   ScopedRecallOptions,
   Session,
   SessionInfo,
+  Tenant,
+  TenantInfo,
 } from "./memory/contract.ts";
+export type {
+  CountOptions,
+  EventCalls,
+  EventPage,
+  EventRevision,
+  EventUpdate,
+  ListOptions,
+  MemoryEvent,
+  ScopedCountOptions,
+  ScopedListOptions,
+  UpdateOptions,
+} from "./memory/event-contract.ts";
 export type { EventInput } from "./memory/event-input.ts";
 export { type MemoryOptions, openMemory } from "./open-memory.ts";
 export { openStore, type StoreOptions } from "./open-store.ts";

@@ -8,9 +8,9 @@ import { HoldfastError } from "./errors/index.ts";
 import { systemClock } from "./io/clock.ts";
 import type { Memory } from "./memory/contract.ts";
 import { MemoryCore } from "./memory/core.ts";
-import { MemoryHandle } from "./memory/memory.ts";
+import { MemoryHandle, TENANT_BYTES } from "./memory/memory.ts";
 import { Pipeline } from "./memory/pipeline.ts";
-import { ensureTenantRow, findTenantRow } from "./memory/sessions.ts";
+import { createTenantRow, findTenantRow } from "./memory/tenants.ts";
 import { isTextIndexCurrent, renewTextIndex } from "./memory/text-index-version.ts";
 import { assertPlace, PLACE_OPTIONS, type PlaceOptions } from "./place.ts";
 import { DATABASE_PLAN, WORKER_URL } from "./plan.ts";
@@ -23,7 +23,6 @@ export type MemoryOptions = PlaceOptions & {
 const MEMORY_OPTIONS: OptionNames<MemoryOptions> = { ...PLACE_OPTIONS, embedder: true };
 
 const DEFAULT_TENANT = "default";
-const TENANT_BYTES = 512;
 
 /**
  * Opens a memory in a folder, making it where there is none; several processes may do so at once.
@@ -51,7 +50,7 @@ export async function openMemory(
     await database.started();
     const tenant =
       database.lookup(findTenantRow, DEFAULT_TENANT) ??
-      (await database.write(ensureTenantRow, DEFAULT_TENANT, { sizeBytes: TENANT_BYTES }));
+      (await database.write(createTenantRow, DEFAULT_TENANT, { sizeBytes: TENANT_BYTES })).life;
     if (!database.lookup(isTextIndexCurrent, null))
       await database.write(renewTextIndex, null, { sizeBytes: TENANT_BYTES });
     return new MemoryHandle(new MemoryCore(database, pipeline, systemClock), tenant, release);

@@ -3,6 +3,14 @@ import type { PropertyValues } from "../contract/properties.ts";
 import type { CallOptions, Erasure } from "../contract/store.ts";
 import type { Where } from "../contract/where.ts";
 import type { EventFields } from "../segments/sqlite/event-filter.ts";
+import type {
+  CountOptions,
+  EventCalls,
+  EventPage,
+  ListOptions,
+  ScopedCountOptions,
+  ScopedListOptions,
+} from "./event-contract.ts";
 import type { EventInput } from "./event-input.ts";
 
 /** What `remember` answers for one event. */
@@ -69,20 +77,48 @@ export interface RecallAnswer {
 }
 
 export interface ForgetOptions extends CallOptions {
+  /** Answers what would be forgotten and changes nothing. */
+  readonly dryRun?: boolean;
   /** Returns only when the bytes have left the files, or says `pending` (E14). */
   readonly erase?: boolean;
 }
 
 export interface ForgetReceipt {
-  /** Events forgotten; unknown ids are no error. */
+  /** Events forgotten, or with `dryRun` those that would be; unknown ids are no error. */
   readonly forgotten: number;
   readonly erasure?: Erasure;
 }
 
-/** What to forget. */
-export interface ForgetSelection {
-  /** Event ids. */
-  readonly events: readonly string[];
+/** What a session forgets: events by their ids, or those that a filter admits. */
+export interface ScopedForgetSelection {
+  /** Event ids; not together with a filter. */
+  readonly events?: readonly string[];
+  /** A filter on system fields and keys of your own. */
+  readonly where?: Where<EventFields>;
+}
+
+/** What a tenant forgets: events by their ids, or everything of a session, of a user, or that a filter admits; several narrow. */
+export interface ForgetSelection extends ScopedForgetSelection {
+  readonly session?: string;
+  readonly user?: string;
+}
+
+/** What `deleteTenant` and `deleteSession` take. */
+export interface DeletionOptions extends CallOptions {
+  /** Returns only when the bytes have left the files, or says `pending` (E14). */
+  readonly erase?: boolean;
+}
+
+export interface DeletionReceipt {
+  /** `false` when there was none. */
+  readonly deleted: boolean;
+  readonly erasure?: Erasure;
+}
+
+export interface TenantInfo {
+  readonly id: string;
+  readonly segments: number;
+  readonly createdAt: string;
 }
 
 export interface SessionInfo {
@@ -112,7 +148,7 @@ export interface MemoryStats {
 }
 
 /** One conversation, bound to one life: after its deletion every call raises STALE (S11). */
-export interface Session {
+export interface Session extends EventCalls {
   readonly id: string;
   readonly user?: string;
   /** Whether `createSession` made it. */
@@ -125,11 +161,15 @@ export interface Session {
   /** Keeps many events in one commit: all or none. */
   rememberMany(events: readonly EventInput[], options?: CallOptions): Promise<readonly RememberReceipt[]>;
   recall(question: string, options?: ScopedRecallOptions): Promise<RecallAnswer>;
-  forget(selection: ForgetSelection, options?: ForgetOptions): Promise<ForgetReceipt>;
+  /** Its events by time, in pages. */
+  list(options?: ScopedListOptions): Promise<EventPage>;
+  count(options?: ScopedCountOptions): Promise<number>;
+  /** Forgets events of this session alone; visible in every read when it returns (S6). */
+  forget(selection: ScopedForgetSelection, options?: ForgetOptions): Promise<ForgetReceipt>;
 }
 
-/** One tenant's memory: nothing in it meets another tenant's (S10). `await using` closes it (E12). */
-export interface Memory extends AsyncDisposable {
+/** One tenant's memory, bound to one life: nothing in it meets another tenant's (S10). */
+export interface Tenant extends EventCalls {
   readonly tenantId: string;
   /** Answers the session that stands when its user is the same; raises ALREADY_EXISTS when not (S1). */
   createSession(id: string, options?: { readonly user?: string } & CallOptions): Promise<Session>;
@@ -140,10 +180,42 @@ export interface Memory extends AsyncDisposable {
   listSessions(
     options?: { readonly user?: string; readonly after?: string; readonly limit?: number } & CallOptions,
   ): Promise<readonly SessionInfo[]>;
+  /**
+   * Ends the session's life at once and forgets its events, in steps of bounded size; returns when they are gone.
+   * A deletion that a crash cut short is finished by the next one, by `createSession` of the id, or after the next open.
+   */
+  deleteSession(id: string, options?: DeletionOptions): Promise<DeletionReceipt>;
   /** Searches all sessions, or a user's, or one, by meaning and by words. */
   recall(question: string, options?: RecallOptions): Promise<RecallAnswer>;
+  /** Events by time, in pages; of all sessions, a user's, or one. */
+  list(options?: ListOptions): Promise<EventPage>;
+  count(options?: CountOptions): Promise<number>;
+  /** In commits of bounded size; visible in every read when it returns (S6). */
   forget(selection: ForgetSelection, options?: ForgetOptions): Promise<ForgetReceipt>;
   stats(options?: CallOptions): Promise<MemoryStats>;
+}
+
+/** A tenant as `createTenant` answers it. */
+export interface CreatedTenant extends Tenant {
+  readonly created: boolean;
+}
+
+/** A folder's memory: the default tenant's, with the way to the others. `await using` closes it (E12). */
+export interface Memory extends Tenant, AsyncDisposable {
+  /** Answers the tenant that stands under this id, or a new one (S1). */
+  createTenant(id: string, options?: CallOptions): Promise<CreatedTenant>;
+  /** Raises NOT_FOUND for an unknown tenant. */
+  tenant(id: string): Promise<Tenant>;
+  getTenant(id: string): Promise<Tenant | undefined>;
+  /** Tenants by id, in pages. */
+  listTenants(
+    options?: { readonly after?: string; readonly limit?: number } & CallOptions,
+  ): Promise<readonly TenantInfo[]>;
+  /**
+   * Ends a tenant's life in constant time: nothing of it can be read any more. Its bytes are reclaimed in steps beside
+   * the traffic, or, with `erase`, before the call returns.
+   */
+  deleteTenant(id: string, options?: DeletionOptions): Promise<DeletionReceipt>;
   /** Idempotent; waits for calls in flight, at most 10 s (E12). */
   close(): Promise<void>;
 }

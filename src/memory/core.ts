@@ -1,48 +1,35 @@
-import { eraseLog } from "../backends/embedded/reclaimer.ts";
+import { Reclaimer } from "../backends/embedded/reclaimer.ts";
 import { LIMITS } from "../contract/limits.ts";
-import { assertId } from "../contract/names.ts";
-import { assertOptions } from "../contract/option-names.ts";
-import type { CallOptions, Erasure } from "../contract/store.ts";
+import type { CallOptions } from "../contract/store.ts";
 import { assertWellFormed } from "../contract/text.ts";
-import type { Where } from "../contract/where.ts";
-import { beforeCommit, behindCommit, withDeadline } from "../database/call.ts";
+import { beforeCommit, withDeadline } from "../database/call.ts";
 import { CLOSE_WAIT_MS, type Database, settledWithin } from "../database/database.ts";
 import { HoldfastError } from "../errors/index.ts";
-import { type BoundFilter, bindWhere, type FilterSchema } from "../filter/index.ts";
 import { type Clock, giveWay } from "../io/clock.ts";
 import { questionWords } from "../segments/question-words.ts";
-import { EVENT_FIELDS } from "../segments/sqlite/event-filter.ts";
 import type { NewEvent } from "../segments/sqlite/events.ts";
 import { assertArray, assertCount } from "../store/batch.ts";
 import { toLimit, toThreshold } from "../store/query-input.ts";
-import type {
-  ForgetOptions,
-  ForgetReceipt,
-  ForgetSelection,
-  RecallAnswer,
-  RecallOptions,
-  RememberReceipt,
-} from "./contract.ts";
+import type { RecallAnswer, RecallOptions, RememberReceipt } from "./contract.ts";
 import { type EventInput, toEvent } from "./event-input.ts";
-import { compactWords, forgetEvents, knownEvents } from "./forget.ts";
 import { RANKING } from "./fusion.ts";
-import { FORGET_SELECTION } from "./options.ts";
 import type { Pipeline } from "./pipeline.ts";
 import { recallSegments } from "./recall.ts";
 import { toHit } from "./recall-hit.ts";
-import { assertSameEvent, rememberEvents } from "./remember.ts";
+import { hasReclaimable, reclaimMemory } from "./reclaim.ts";
+import { assertSameEvent, knownEvents, rememberEvents } from "./remember.ts";
+import { bindScope } from "./scope.ts";
 import { findSessionRow, requireLiveSession, type SessionLife } from "./sessions.ts";
 import type { TenantLife } from "./tenants.ts";
 
-const FILTER_SCHEMA: FilterSchema = { declared: {}, system: EVENT_FIELDS, userKeys: true };
-
 /** Bytes that an event holds in the queue beside its text and vectors. */
-const EVENT_OVERHEAD_BYTES = 512;
+export const EVENT_OVERHEAD_BYTES = 512;
 
 /** What a memory does for every tenant and session of one folder. */
 export class MemoryCore {
   readonly database: Database;
-  readonly #pipeline: Pipeline;
+  readonly pipeline: Pipeline;
+  readonly reclaimer: Reclaimer;
   readonly #clock: Clock;
   readonly #inFlight = new Set<Promise<unknown>>();
   #closed = false;
@@ -51,8 +38,10 @@ export class MemoryCore {
 
   constructor(database: Database, pipeline: Pipeline, clock: Clock) {
     this.database = database;
-    this.#pipeline = pipeline;
+    this.pipeline = pipeline;
     this.#clock = clock;
+    this.reclaimer = new Reclaimer(database, [reclaimMemory]);
+    if (database.lookup(hasReclaimable, null)) this.reclaimer.wake();
   }
 
   /** Raises CLOSED: also when the folder itself is still open, by another handle of this process. */
@@ -61,11 +50,26 @@ export class MemoryCore {
     throw new HoldfastError("CLOSED", "The memory was closed; open it again.", { outcome: "not-applied" });
   }
 
+  /** Raises CLOSED behind an embedding that outlasted the close: nothing is written any more. */
+  assertWanted(): void {
+    if (this.#abandoned) this.assertOpen();
+  }
+
   /** Takes no more calls and waits for those that still embed, at most 10 s: their commits are yet to come (E12). */
   async close(): Promise<void> {
     this.#closed = true;
-    await settledWithin([...this.#inFlight], CLOSE_WAIT_MS);
+    await settledWithin([...this.#inFlight, this.reclaimer.stop()], CLOSE_WAIT_MS);
     this.#abandoned = true;
+  }
+
+  /** A call that closing waits for. */
+  track<T>(call: Promise<T>): Promise<T> {
+    this.#inFlight.add(call);
+    const done = (): void => {
+      this.#inFlight.delete(call);
+    };
+    call.then(done, done);
+    return call;
   }
 
   remember(
@@ -74,13 +78,7 @@ export class MemoryCore {
     options: CallOptions,
   ): Promise<readonly RememberReceipt[]> {
     this.assertOpen();
-    const receipts = beforeCommit(this.#remember(session, inputs, withDeadline(options, "write")));
-    this.#inFlight.add(receipts);
-    const done = (): void => {
-      this.#inFlight.delete(receipts);
-    };
-    receipts.then(done, done);
-    return receipts;
+    return this.track(beforeCommit(this.#remember(session, inputs, withDeadline(options, "write"))));
   }
 
   async #remember(
@@ -96,13 +94,13 @@ export class MemoryCore {
       await giveWay();
     }
     assertDistinct(events.map(({ id }) => id));
-    const space = this.#pipeline.identity;
+    const space = this.pipeline.identity;
     const known = { session, events: events.map(({ id }) => id), space };
     const digests = await this.database.read(knownEvents, known, options);
     const fresh = events.filter((event, index) => {
-      const digest = digests[index];
-      if (digest !== undefined) assertSameEvent(event, digest);
-      return digest === undefined;
+      const stored = digests[index];
+      if (stored !== undefined) assertSameEvent(event, stored);
+      return stored === undefined;
     });
     const created = await this.#write(session, fresh, options);
     return events.map(({ id }) => ({ id, created: created.has(id) }));
@@ -117,68 +115,38 @@ export class MemoryCore {
     this.assertOpen();
     this.database.assertOpen();
     assertQuestion(question);
-    const filter = toScope(options);
+    const filter = bindScope(options);
     const limit = toLimit(options.limit);
     const minCosineSimilarity = toThreshold(options.minCosineSimilarity);
     if (session !== undefined) this.database.lookup(requireLiveSession, session);
-    else if (options.session !== undefined) this.#requireSession(tenant, options.session);
+    else if (options.session !== undefined) this.requireKnownSession(tenant, options.session);
     const bounds = withDeadline(options, "read");
-    const vector = await this.#pipeline.embedQuery(tenant.id, question, bounds);
-    const { identity } = this.#pipeline.identity;
+    const vector = await this.pipeline.embedQuery(tenant.id, question, bounds);
+    const { identity } = this.pipeline.identity;
     const input = { tenant, filter, words: questionWords(question), vector, identity, limit, minCosineSimilarity };
     const { segments, damaged, vectorSearch } = await this.database.read(recallSegments, input, bounds);
     return { hits: segments.map(toHit), ranking: RANKING, vectorSearch, damaged };
   }
 
-  async forget(
-    tenant: TenantLife,
-    selection: ForgetSelection,
-    options: ForgetOptions,
-    session?: SessionLife,
-  ): Promise<ForgetReceipt> {
-    this.assertOpen();
-    const events = toForgotten(selection);
-    const input = { tenant, session, events: [...new Set(events)] };
-    const bounds = withDeadline(options, "write");
-    const call = { ...bounds, sizeBytes: events.length * EVENT_OVERHEAD_BYTES };
-    const forgotten = await this.database.write(forgetEvents, input, call);
-    if (options.erase !== true) return { forgotten };
-    return { forgotten, erasure: await behindCommit(this.#erase(bounds)) };
-  }
-
-  async #erase(bounds: CallOptions): Promise<Erasure> {
-    await this.database.write(compactWords, null, { ...bounds, sizeBytes: EVENT_OVERHEAD_BYTES });
-    return eraseLog(this.database);
-  }
-
-  /** Recalling from an unknown session is an error, never an empty answer (S1). */
-  #requireSession(tenant: TenantLife, id: string): void {
+  /** Asking an unknown session is an error, never an empty answer (S1). */
+  requireKnownSession(tenant: TenantLife, id: string): void {
     if (this.database.lookup(findSessionRow, { tenant, id }) !== undefined) return;
-    const message = `There is no session ${JSON.stringify(id)} to recall from; list the sessions to see which there are.`;
+    const message = `There is no session ${JSON.stringify(id)}; list the sessions to see which there are.`;
     throw new HoldfastError("NOT_FOUND", message, { details: { session: id } });
   }
 
   async #write(session: SessionLife, events: readonly NewEvent[], options: CallOptions): Promise<ReadonlySet<string>> {
     if (events.length === 0) return new Set();
-    const parts = await this.#pipeline.toParts(events, options);
-    if (this.#abandoned) this.assertOpen();
+    const parts = await this.pipeline.toParts(events, options);
+    this.assertWanted();
     const sizeBytes = parts.reduce(
       (sum, part) => sum + part.vectors.byteLength + part.event.text.length * 2 + EVENT_OVERHEAD_BYTES,
       0,
     );
-    const input = { session, space: this.#pipeline.identity, parts };
+    const input = { session, space: this.pipeline.identity, parts };
     const { created } = await this.database.write(rememberEvents, input, { ...options, sizeBytes });
     return new Set(events.filter((_, index) => created[index] === true).map(({ id }) => id));
   }
-}
-
-function toForgotten(selection: unknown): readonly string[] {
-  const events: unknown = (selection as ForgetSelection | undefined)?.events;
-  if (!Array.isArray(events))
-    throw new HoldfastError("INVALID_ARGUMENT", 'Say what to forget by the ids of events: { events: ["m1"] }.');
-  assertOptions(selection, FORGET_SELECTION, "forget");
-  for (const id of events) assertId(id, "event id");
-  return events;
 }
 
 function assertDistinct(ids: readonly string[]): void {
@@ -194,21 +162,4 @@ function assertQuestion(question: unknown): asserts question is string {
   if (typeof question !== "string" || question.trim().length === 0)
     throw new HoldfastError("INVALID_TEXT", "Ask with a text that is not empty.");
   assertWellFormed(question, "question");
-}
-
-/** The caller's filter within a user and a session. */
-function toScope({ where, user, session }: RecallOptions): BoundFilter | undefined {
-  const scope: BoundFilter[] = [];
-  for (const [name, value] of [
-    ["user", user],
-    ["session", session],
-  ] as const) {
-    if (value === undefined) continue;
-    assertId(value, name);
-    scope.push({ op: "equals", field: { scope: "system", name }, kind: "string", value });
-  }
-  const bound = where === undefined ? undefined : bindWhere(where as Where, FILTER_SCHEMA);
-  if (bound?.op === "none") return bound;
-  if (bound !== undefined && bound.op !== "all") scope.push(bound);
-  return scope.length > 1 ? { op: "and", operands: scope } : scope[0];
 }

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { formatDatetime, type InstantLike } from "../contract/datetime.ts";
+import type { InstantLike } from "../contract/datetime.ts";
 import { LIMITS } from "../contract/limits.ts";
 import { assertId } from "../contract/names.ts";
 import { bindUserValue, toInstant, type UserInputValue, type UserValue } from "../contract/property-values.ts";
@@ -7,7 +7,9 @@ import { assertWellFormed, utf8Length } from "../contract/text.ts";
 import { HoldfastError } from "../errors/index.ts";
 import type { Clock } from "../io/clock.ts";
 import { mintId } from "../io/ids.ts";
+import type { UserProperties } from "../segments/sqlite/event-properties.ts";
 import type { NewEvent } from "../segments/sqlite/events.ts";
+import { type Block, joinBlocks } from "./blocks.ts";
 
 /** Something that was said or happened, as a caller gives it. */
 export interface EventInput {
@@ -21,13 +23,15 @@ export interface EventInput {
   readonly role?: string;
   /** For example `message`, `fact`, `task`. */
   readonly kind?: string;
-  /** Not empty; any length: long texts are cut into segments, never cut off. */
-  readonly text: string;
+  /** Not empty; any length: long texts are cut into segments, never cut off. Give this or `blocks`. */
+  readonly text?: string;
+  /** The parts of an event that is more than one text; its `text` is then theirs, parted by an empty line. */
+  readonly blocks?: readonly Block[];
   /** Keys of your own with values of any documented type; filter on them as `m.<key>`. */
   readonly properties?: Readonly<Record<string, UserInputValue | null | undefined>>;
 }
 
-const EVENT_KEYS: readonly string[] = ["id", "at", "producer", "role", "kind", "text", "properties"];
+const EVENT_KEYS: readonly string[] = ["id", "at", "producer", "role", "kind", "text", "blocks", "properties"];
 
 /** Checks an event and fills in what was left out; nothing is embedded or written before (S3, V14). */
 export function toEvent(input: EventInput, clock: Clock): NewEvent {
@@ -40,20 +44,32 @@ export function toEvent(input: EventInput, clock: Clock): NewEvent {
   }
   const id = input.id ?? mintId();
   assertId(id, "event id");
-  assertText(input.text);
+  const content = toContent(input);
   const { at, offset } = toMoment(input.at, clock);
-  const properties = bindUserProperties(input.properties);
   const event = {
     id,
     at,
     atOffset: offset,
+    atGiven: input.at !== undefined && input.at !== null,
     producer: label(input.producer, "producer"),
     role: label(input.role, "role"),
     kind: label(input.kind, "kind"),
-    text: input.text,
-    properties,
+    ...content,
+    properties: bindUserProperties(input.properties),
   };
-  return { ...event, digest: digestOf(event, input.at !== undefined) };
+  return { ...event, digest: digestOf(event) };
+}
+
+/** The text, and the blocks where it was given in such. */
+export function toContent(input: Pick<EventInput, "text" | "blocks">): Pick<NewEvent, "text" | "blocks"> {
+  if (input.blocks === undefined || input.blocks === null) {
+    assertText(input.text);
+    return { text: input.text, blocks: undefined };
+  }
+  if (input.text !== undefined) throw invalid("An event has a text or blocks, not both.");
+  const joined = joinBlocks(input.blocks);
+  assertText(joined.text);
+  return joined;
 }
 
 function assertText(text: unknown): asserts text is string {
@@ -89,35 +105,38 @@ function toMoment(at: EventInput["at"], clock: Clock): { readonly at: bigint; re
   return { at: instant.microseconds, offset: instant.offset };
 }
 
-function bindUserProperties(input: EventInput["properties"]): ReadonlyMap<string, UserValue> {
-  const bound = new Map<string, UserValue>();
-  if (input === undefined || input === null) return bound;
-  if (Object.prototype.toString.call(input) !== "[object Object]")
-    throw invalid("properties is a plain object of name to value.");
-  const keys = Object.keys(input);
-  if (keys.length > LIMITS.propertiesPerStoreMax) {
-    throw new HoldfastError("LIMIT_EXCEEDED", `An event has at most ${LIMITS.propertiesPerStoreMax} properties.`, {
-      details: { count: keys.length },
-    });
-  }
-  for (const key of keys) {
-    const value = input[key];
-    if (value === undefined || value === null) continue;
-    assertId(key, "property key");
-    bound.set(key, bindUserValue(value, `property "${key}"`));
-  }
-  return bound;
+function bindUserProperties(input: EventInput["properties"]): UserProperties {
+  return new Map(propertyChanges(input).flatMap(([key, value]) => (value === undefined ? [] : [[key, value]])));
 }
 
-/** Over what the caller gave: a time that was filled in is not part of it, so that a retry is the same event. */
-function digestOf(event: Omit<NewEvent, "digest">, timeGiven: boolean): string {
-  const { producer = null, role = null, kind = null, text } = event;
+/** The given properties in order, bound; `undefined` for one that is given without a value. */
+export function propertyChanges(input: unknown): readonly (readonly [string, UserValue | undefined])[] {
+  if (input === undefined || input === null) return [];
+  if (Object.prototype.toString.call(input) !== "[object Object]")
+    throw invalid("properties is a plain object of name to value.");
+  const entries = Object.entries(input);
+  assertPropertyCount(entries.length);
+  return entries.map(([key, value]) => {
+    assertId(key, "property key");
+    return [key, value === undefined || value === null ? undefined : bindUserValue(value, `property "${key}"`)];
+  });
+}
+
+export function assertPropertyCount(count: number): void {
+  if (count <= LIMITS.propertiesPerStoreMax) return;
+  throw new HoldfastError("LIMIT_EXCEEDED", `An event has at most ${LIMITS.propertiesPerStoreMax} properties.`, {
+    details: { count },
+  });
+}
+
+/** Over what the caller gave but the time, which may have been filled in. */
+export function digestOf(event: Omit<NewEvent, "digest">): string {
+  const { producer = null, role = null, kind = null, text, blocks = null } = event;
   const properties = [...event.properties]
     .sort(([a], [b]) => (a < b ? -1 : 1))
     .map(([key, property]) => [key, property.kind, String(property.value)]);
-  const at = timeGiven ? formatDatetime(event.at) : null;
   return createHash("sha256")
-    .update(JSON.stringify([at, producer, role, kind, text, properties]))
+    .update(JSON.stringify([producer, role, kind, text, blocks, properties]))
     .digest("base64");
 }
 

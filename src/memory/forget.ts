@@ -1,4 +1,3 @@
-import { PartitionWriter } from "../backends/embedded/records.ts";
 import {
   type ReadOperation,
   readOperation,
@@ -6,13 +5,16 @@ import {
   type WriteUnit,
   writeOperation,
 } from "../database/operation.ts";
-import { assertSameSpace, currentSpace, type SpaceIdentity } from "../embedding/spaces.ts";
-import { deleteEvent, findEvent, findEventDigest, segmentsOf } from "../segments/sqlite/events.ts";
-import { tokensOf } from "../segments/sqlite/terms.ts";
-import { compactTextIndex, unindexSegment } from "../segments/sqlite/text-index.ts";
+import type { BoundFilter } from "../filter/index.ts";
+import { countEvents, eventNumbers, lastEvent } from "../segments/sqlite/event-filter.ts";
+import { deleteEvent, findEvent } from "../segments/sqlite/events.ts";
+import { compactTextIndex } from "../segments/sqlite/text-index.ts";
+import { SegmentRecords } from "./segment-records.ts";
 import { requireSession, type SessionLife } from "./sessions.ts";
-import { countSegments, requireTenant, type TenantLife } from "./tenants.ts";
-import { tenantPartition } from "./vector-records.ts";
+import { requireTenant, type TenantLife } from "./tenants.ts";
+
+/** Events of one commit: some tens of milliseconds of the writer, so that other writes go between. */
+export const FORGOTTEN_PER_COMMIT = 200;
 
 export interface ForgetInput {
   readonly tenant: TenantLife;
@@ -23,39 +25,82 @@ export interface ForgetInput {
 
 /** Removes events with everything that was made of them in one commit; unknown ids are no error (S6, V16). */
 export const forgetEvents: WriteOperation<ForgetInput, number> = writeOperation("memory.forget", (unit, input) => {
-  if (input.session !== undefined) requireSession(unit.connection, input.session);
-  else requireTenant(unit.connection, input.tenant);
-  let forgotten = 0;
-  for (const id of input.events) {
-    unit.cancellation.assertLive();
-    if (forgetEvent(unit, input, id)) forgotten += 1;
-  }
-  return forgotten;
+  requireScope(unit, input);
+  const numbers = input.events.flatMap((id) => {
+    const found = findEvent(unit.connection, input.tenant.tenant, id);
+    const isMeant = found !== undefined && (input.session === undefined || found.session === input.session.session);
+    return isMeant ? [found.event] : [];
+  });
+  return removeEvents(unit, input.tenant, numbers);
 });
 
-function forgetEvent(unit: WriteUnit, { tenant, session }: ForgetInput, id: string): boolean {
-  const { connection } = unit;
-  const found = findEvent(connection, tenant.tenant, id);
-  if (found === undefined || (session !== undefined && found.session !== session.session)) return false;
-  const segments = segmentsOf(connection, found.event);
-  let words = 0;
-  for (const segment of segments) {
-    unindexSegment(connection, segment);
-    words += tokensOf(segment.tokenString).length;
-  }
-  removeVectors(unit, tenant, segments);
-  countSegments(connection, tenant.tenant, -segments.length, -words);
-  deleteEvent(connection, found.event);
-  return true;
+export interface ForgetWhereInput {
+  readonly tenant: TenantLife;
+  readonly session: SessionLife | undefined;
+  /** Over the fields of events, the scope in it. */
+  readonly filter: BoundFilter | undefined;
+  /** The newest event that is meant, so that whoever goes on remembering does not keep it going for ever. */
+  readonly upTo: number;
 }
 
-function removeVectors(unit: WriteUnit, tenant: TenantLife, segments: readonly { readonly segment: number }[]): void {
-  const space = currentSpace(unit.connection);
-  const life = space && tenantPartition(unit, space, tenant);
-  if (life === undefined) return;
-  const vectors = new PartitionWriter(unit, life);
-  for (const { segment } of segments) vectors.remove(String(segment));
-  vectors.finish(segments.length > 0);
+/** Removes some of the events that a filter admits; answers how many. Below {@link FORGOTTEN_PER_COMMIT} all are gone. */
+export const forgetSome: WriteOperation<ForgetWhereInput, number> = writeOperation(
+  "memory.forget-some",
+  (unit, input) => {
+    requireScope(unit, input);
+    const selection = { tenant: input.tenant.tenant, filter: input.filter, upTo: input.upTo };
+    return removeEvents(unit, input.tenant, eventNumbers(unit.connection, selection, FORGOTTEN_PER_COMMIT));
+  },
+);
+
+export interface ForgettableOutput {
+  readonly events: number;
+  readonly upTo: number;
+}
+
+/** How many events a filter admits now, and the newest event of all. */
+export const countForgettable: ReadOperation<Omit<ForgetWhereInput, "upTo">, ForgettableOutput> = readOperation(
+  "memory.count-forgettable",
+  (view, input) => {
+    requireScope(view, input);
+    const { tenant } = input.tenant;
+    return {
+      events: countEvents(view.connection, { tenant, filter: input.filter }),
+      upTo: lastEvent(view.connection, tenant),
+    };
+  },
+);
+
+export interface CountIdsInput extends ForgetInput {}
+
+/** How many of these events are there. */
+export const countKnown: ReadOperation<CountIdsInput, number> = readOperation("memory.count-known", (view, input) => {
+  requireScope(view, input);
+  return input.events.filter((id) => {
+    const found = findEvent(view.connection, input.tenant.tenant, id);
+    return found !== undefined && (input.session === undefined || found.session === input.session.session);
+  }).length;
+});
+
+/** Removes events by their numbers; answers how many. */
+export function removeEvents(unit: WriteUnit, tenant: TenantLife, events: readonly number[]): number {
+  if (events.length === 0) return 0;
+  const records = new SegmentRecords(unit, tenant);
+  for (const event of events) {
+    unit.cancellation.assertLive();
+    records.remove(event);
+    deleteEvent(unit.connection, event);
+  }
+  records.finish();
+  return events.length;
+}
+
+function requireScope(
+  view: Pick<WriteUnit, "connection">,
+  { tenant, session }: { readonly tenant: TenantLife; readonly session: SessionLife | undefined },
+): void {
+  if (session !== undefined) requireSession(view.connection, session);
+  else requireTenant(view.connection, tenant);
 }
 
 /** Takes what FTS5 keeps of removed words, their beginnings, out of the text index: part of erasing (E14). */
@@ -63,23 +108,3 @@ export const compactWords: WriteOperation<null, null> = writeOperation("memory.c
   compactTextIndex(unit.connection);
   return null;
 });
-
-export interface KnownEventsInput {
-  readonly session: SessionLife;
-  readonly events: readonly string[];
-  readonly space: SpaceIdentity;
-}
-
-/**
- * The digests of events that are there already, so that nobody pays to embed them again. Raises
- * EMBEDDING_SPACE_MISMATCH before anything is embedded whose vectors the commit would refuse (V14).
- */
-export const knownEvents: ReadOperation<KnownEventsInput, readonly (string | undefined)[]> = readOperation(
-  "memory.known-events",
-  (view, { session, events, space }) => {
-    requireSession(view.connection, session);
-    const stored = currentSpace(view.connection);
-    if (stored !== undefined) assertSameSpace(stored, space);
-    return events.map((id) => findEventDigest(view.connection, session.tenant.tenant, id));
-  },
-);

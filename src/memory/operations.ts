@@ -1,31 +1,43 @@
 import type { Operation } from "../database/operation.ts";
-import { compactWords, forgetEvents, knownEvents } from "./forget.ts";
+import { countEventRows, listEventRows, readEventRow, readHistory } from "./event-rows.ts";
+import { compactWords, countForgettable, countKnown, forgetEvents, forgetSome } from "./forget.ts";
 import { recallSegments } from "./recall.ts";
-import { rememberEvents } from "./remember.ts";
-import {
-  createSessionRow,
-  ensureTenantRow,
-  findSessionRow,
-  findTenantRow,
-  listSessionRows,
-  requireLiveSession,
-} from "./sessions.ts";
+import { hasReclaimable, reclaimEndedTenant, reclaimEndingSession, reclaimMemory } from "./reclaim.ts";
+import { knownEvents, rememberEvents } from "./remember.ts";
+import { createSessionRow, endSession, findSessionRow, listSessionRows, requireLiveSession } from "./sessions.ts";
 import { memoryStats } from "./stats.ts";
+import { createTenantRow, endTenant, findTenantRow, listTenantRows } from "./tenants.ts";
 import { isTextIndexCurrent, renewTextIndex } from "./text-index-version.ts";
+import { updateEventRow } from "./update.ts";
 
 /** Every operation of the memory, for the plan of a folder's threads. */
 export const MEMORY_OPERATIONS: readonly Operation[] = [
-  ensureTenantRow,
+  createTenantRow,
   findTenantRow,
+  listTenantRows,
+  endTenant,
   createSessionRow,
   findSessionRow,
   requireLiveSession,
   listSessionRows,
+  endSession,
   knownEvents,
   rememberEvents,
+  updateEventRow,
+  readEventRow,
+  readHistory,
+  listEventRows,
+  countEventRows,
   recallSegments,
   forgetEvents,
+  forgetSome,
+  countForgettable,
+  countKnown,
   compactWords,
+  hasReclaimable,
+  reclaimMemory,
+  reclaimEndedTenant,
+  reclaimEndingSession,
   memoryStats,
   isTextIndexCurrent,
   renewTextIndex,

@@ -1,6 +1,21 @@
 import { CALL_OPTIONS, type OptionNames } from "../contract/option-names.ts";
 import type { CallOptions } from "../contract/store.ts";
-import type { ForgetOptions, ForgetSelection, RecallOptions, ScopedRecallOptions } from "./contract.ts";
+import type {
+  DeletionOptions,
+  ForgetOptions,
+  ForgetSelection,
+  RecallOptions,
+  ScopedForgetSelection,
+  ScopedRecallOptions,
+} from "./contract.ts";
+import type {
+  CountOptions,
+  EventUpdate,
+  ListOptions,
+  ScopedCountOptions,
+  ScopedListOptions,
+  UpdateOptions,
+} from "./event-contract.ts";
 
 /** The options of a memory's calls, by name. */
 export const SCOPED_RECALL_OPTIONS: OptionNames<ScopedRecallOptions> = {
@@ -21,6 +36,33 @@ export const LIST_SESSIONS_OPTIONS: OptionNames<
   CallOptions & { readonly user?: string; readonly after?: string; readonly limit?: number }
 > = { user: true, after: true, limit: true, ...CALL_OPTIONS };
 
-export const FORGET_OPTIONS: OptionNames<ForgetOptions> = { ...CALL_OPTIONS, erase: true };
+export const FORGET_OPTIONS: OptionNames<ForgetOptions> = { ...CALL_OPTIONS, dryRun: true, erase: true };
 
-export const FORGET_SELECTION: OptionNames<ForgetSelection> = { events: true };
+export const SCOPED_FORGET_SELECTION: OptionNames<ScopedForgetSelection> = { events: true, where: true };
+
+export const FORGET_SELECTION: OptionNames<ForgetSelection> = { ...SCOPED_FORGET_SELECTION, session: true, user: true };
+
+export const DELETION_OPTIONS: OptionNames<DeletionOptions> = { ...CALL_OPTIONS, erase: true };
+
+export const LIST_TENANTS_OPTIONS: OptionNames<CallOptions & { readonly after?: string; readonly limit?: number }> = {
+  after: true,
+  limit: true,
+  ...CALL_OPTIONS,
+};
+
+export const SCOPED_LIST_OPTIONS: OptionNames<ScopedListOptions> = {
+  ...CALL_OPTIONS,
+  where: true,
+  limit: true,
+  after: true,
+};
+
+export const LIST_OPTIONS: OptionNames<ListOptions> = { user: true, session: true, ...SCOPED_LIST_OPTIONS };
+
+export const SCOPED_COUNT_OPTIONS: OptionNames<ScopedCountOptions> = { ...CALL_OPTIONS, where: true };
+
+export const COUNT_OPTIONS: OptionNames<CountOptions> = { user: true, session: true, ...SCOPED_COUNT_OPTIONS };
+
+export const EVENT_UPDATE: OptionNames<EventUpdate> = { text: true, blocks: true, properties: true };
+
+export const UPDATE_OPTIONS: OptionNames<UpdateOptions> = { ...CALL_OPTIONS, expectedRevision: true };

@@ -10,9 +10,10 @@ import type { SpaceIdentity } from "../embedding/spaces.ts";
 import { isHoldfastError } from "../errors/index.ts";
 import { giveWay } from "../io/clock.ts";
 import { segmentTextInSlices } from "../segments/segmenter.ts";
-import type { NewEvent, SegmentRange } from "../segments/sqlite/events.ts";
-import type { EventPart } from "./remember.ts";
-import { searchableText } from "./remember.ts";
+import type { NewEvent } from "../segments/sqlite/events.ts";
+import type { SegmentRange } from "../segments/sqlite/segments.ts";
+import { textRanges } from "./blocks.ts";
+import { type EventPart, searchableText } from "./segment-records.ts";
 
 /** The least part of the model's window that is left for the text when a producer's name is very long. */
 const TEXT_SHARE_MIN = 0.5;
@@ -82,14 +83,19 @@ export class Pipeline {
   }
 
   async #segment(event: NewEvent, signal: AbortSignal | undefined): Promise<readonly SegmentRange[]> {
+    const ranges = textRanges(event);
     const { maxTokens } = this.#embedder;
-    if (maxTokens === undefined || this.#embedder.countTokens === undefined)
-      return [{ start: 0, end: event.text.length }];
+    if (maxTokens === undefined || this.#embedder.countTokens === undefined) return ranges;
     const spoken = event.producer === undefined ? 0 : (this.#count(`${event.producer}: `) ?? 0);
     const room = spoken < maxTokens * (1 - TEXT_SHARE_MIN) ? maxTokens - spoken : maxTokens;
     const window = { maxTokens: room, countTokens: (text: string): number => this.#count(text) ?? 0 };
-    const segments = await segmentTextInSlices(event.text, window, () => assertNotAborted(signal));
-    return segments.map(({ start, end }) => ({ start, end }));
+    const segments: SegmentRange[] = [];
+    // No segment reaches over two blocks.
+    for (const { start: from, end: to } of ranges) {
+      const cut = await segmentTextInSlices(event.text.slice(from, to), window, () => assertNotAborted(signal));
+      for (const { start, end } of cut) segments.push({ start: from + start, end: from + end });
+    }
+    return segments;
   }
 
   /** What is embedded of a segment: with the speaker, unless the name alone would fill the window. */

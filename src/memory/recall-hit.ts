@@ -1,7 +1,6 @@
 import { formatDatetime } from "../contract/datetime.ts";
-import type { PropertyValues } from "../contract/properties.ts";
-import type { UserValue } from "../contract/property-values.ts";
 import type { RecallHit } from "./contract.ts";
+import { readProperties } from "./memory-event.ts";
 import type { RecalledSegment } from "./recall.ts";
 
 /** A found segment as the caller reads it; fields without a value are absent. */
@@ -27,11 +26,4 @@ export function toHit(found: RecalledSegment): RecallHit {
     ...(found.textScore !== undefined && { textScore: found.textScore }),
     channels,
   };
-}
-
-function readProperties(properties: ReadonlyMap<string, UserValue>): PropertyValues {
-  const entries = [...properties].map(
-    ([key, property]) => [key, property.kind === "datetime" ? formatDatetime(property.value) : property.value] as const,
-  );
-  return Object.fromEntries(entries);
 }

@@ -5,11 +5,12 @@ import { currentSpace, type Space } from "../embedding/spaces.ts";
 import type { BoundFilter } from "../filter/index.ts";
 import { type Life, requireLife } from "../registry/lives.ts";
 import { admittedSegments, segmentFilter } from "../segments/sqlite/event-filter.ts";
-import { readSegment, type StoredSegment } from "../segments/sqlite/events.ts";
+import { readSegment, type StoredSegment } from "../segments/sqlite/segments.ts";
 import { searchText, type TextQuery } from "../segments/sqlite/text-search.ts";
 import type { ScoredSegment } from "../segments/top-scores.ts";
 import { toColumnFilter } from "./column-filter.ts";
 import { type Candidate, fuse, type Ranked } from "./fusion.ts";
+import { withoutEnding } from "./scope.ts";
 import { requireTenant, type TenantLife } from "./tenants.ts";
 import { tenantPartition } from "./vector-records.ts";
 
@@ -41,8 +42,9 @@ const CANDIDATES_MIN = 100;
 /** Both channels, the filter inside each, fused; all of one moment (S4, S5, Q9). */
 export const recallSegments: ReadOperation<RecallInput, RecallOutput> = readOperation(
   "memory.recall",
-  (view, input) => {
-    const counts = requireTenant(view.connection, input.tenant);
+  (view, given) => {
+    const counts = requireTenant(view.connection, given.tenant);
+    const input = { ...given, filter: withoutEnding(view.connection, given.tenant, given.filter) };
     if (input.limit === 0 || input.filter?.op === "none")
       return { segments: [], damaged: 0, vectorSearch: vectorsOf(view, input).state };
     const wanted = Math.max(CANDIDATES_MIN, input.limit * CANDIDATES_PER_HIT);

@@ -3,7 +3,11 @@ import { EVENTS_SCHEMA } from "../segments/sqlite/schema.ts";
 import { textIndexSchema } from "../segments/sqlite/text-index.ts";
 import { TEXT_INDEX_VERSION_SCHEMA } from "./text-index-version.ts";
 
-/** Tenants count their segments and words, so that one tenant's text scores never move with another's (D11). */
+/**
+ * Tenants count their segments and words, so that one tenant's text scores never move with another's (D11), and note
+ * the space in which their vectors have storage (S2). A session that is being deleted is `ending`: nobody finds it
+ * any more. What an ended tenant left is reclaimed in steps.
+ */
 const TENANTS_SCHEMA = `
 CREATE TABLE tenants (
   tenant INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -11,6 +15,7 @@ CREATE TABLE tenants (
   incarnation TEXT NOT NULL UNIQUE,
   documents INTEGER NOT NULL,
   tokens INTEGER NOT NULL,
+  storage_space INTEGER,
   created_at INTEGER NOT NULL
 ) STRICT;
 CREATE TABLE sessions (
@@ -19,9 +24,12 @@ CREATE TABLE sessions (
   id TEXT NOT NULL,
   user TEXT,
   incarnation TEXT NOT NULL UNIQUE,
+  ending INTEGER NOT NULL DEFAULT 0,
   created_at INTEGER NOT NULL,
   UNIQUE (tenant, id)
-) STRICT;`;
+) STRICT;
+CREATE INDEX sessions_ending ON sessions (tenant) WHERE ending = 1;
+CREATE TABLE ended_tenants (tenant INTEGER PRIMARY KEY, ended_at INTEGER NOT NULL) STRICT;`;
 
 export const MEMORY_SCHEMA: readonly string[] = [
   TENANTS_SCHEMA,

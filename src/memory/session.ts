@@ -4,15 +4,32 @@ import { HoldfastError } from "../errors/index.ts";
 import type {
   ForgetOptions,
   ForgetReceipt,
-  ForgetSelection,
   RecallAnswer,
   RememberReceipt,
+  ScopedForgetSelection,
   ScopedRecallOptions,
   Session,
 } from "./contract.ts";
 import type { MemoryCore } from "./core.ts";
+import type {
+  EventPage,
+  EventRevision,
+  EventUpdate,
+  MemoryEvent,
+  ScopedCountOptions,
+  ScopedListOptions,
+  UpdateOptions,
+} from "./event-contract.ts";
 import type { EventInput } from "./event-input.ts";
-import { FORGET_OPTIONS, SCOPED_RECALL_OPTIONS } from "./options.ts";
+import { Events } from "./events.ts";
+import { Forgetting } from "./forgetting.ts";
+import {
+  FORGET_OPTIONS,
+  SCOPED_COUNT_OPTIONS,
+  SCOPED_LIST_OPTIONS,
+  SCOPED_RECALL_OPTIONS,
+  UPDATE_OPTIONS,
+} from "./options.ts";
 import type { SessionLife } from "./sessions.ts";
 
 /** The public session: every call goes to the memory's core with this life. */
@@ -20,10 +37,12 @@ export class SessionHandle implements Session {
   readonly created: boolean;
   readonly #core: MemoryCore;
   readonly #life: SessionLife;
+  readonly #events: Events;
 
   constructor(core: MemoryCore, life: SessionLife, created: boolean) {
     this.#core = core;
     this.#life = life;
+    this.#events = new Events(core, { tenant: life.tenant, session: life });
     this.created = created;
     if (life.user !== undefined) this.user = life.user;
   }
@@ -51,8 +70,39 @@ export class SessionHandle implements Session {
     return this.#core.recall(this.#life.tenant, question, { ...options, session: this.#life.id }, this.#life);
   }
 
-  async forget(selection: ForgetSelection, options: ForgetOptions = {}): Promise<ForgetReceipt> {
+  async getEvent(id: string, options: CallOptions = {}): Promise<MemoryEvent | undefined> {
+    this.#core.assertOpen();
+    assertOptions(options, CALL_OPTIONS, "getEvent");
+    return this.#events.get(id, options);
+  }
+
+  async list(options: ScopedListOptions = {}): Promise<EventPage> {
+    this.#core.assertOpen();
+    assertOptions(options, SCOPED_LIST_OPTIONS, "list");
+    return this.#events.list(options);
+  }
+
+  async count(options: ScopedCountOptions = {}): Promise<number> {
+    this.#core.assertOpen();
+    assertOptions(options, SCOPED_COUNT_OPTIONS, "count");
+    return this.#events.count(options);
+  }
+
+  async updateEvent(id: string, update: EventUpdate, options: UpdateOptions = {}): Promise<MemoryEvent> {
+    this.#core.assertOpen();
+    assertOptions(options, UPDATE_OPTIONS, "updateEvent");
+    return this.#events.update(id, update, options);
+  }
+
+  async history(id: string, options: CallOptions = {}): Promise<readonly EventRevision[]> {
+    this.#core.assertOpen();
+    assertOptions(options, CALL_OPTIONS, "history");
+    return this.#events.history(id, options);
+  }
+
+  async forget(selection: ScopedForgetSelection, options: ForgetOptions = {}): Promise<ForgetReceipt> {
     assertOptions(options, FORGET_OPTIONS, "forget");
-    return this.#core.forget(this.#life.tenant, selection, options, this.#life);
+    const scope = { tenant: this.#life.tenant, session: this.#life };
+    return new Forgetting(this.#core).forget(scope, selection, options);
   }
 }

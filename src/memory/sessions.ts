@@ -2,7 +2,8 @@ import type { Connection, SqlRow } from "../database/connection.ts";
 import { type ReadOperation, readOperation, type WriteOperation, writeOperation } from "../database/operation.ts";
 import { HoldfastError } from "../errors/index.ts";
 import { mintId } from "../io/ids.ts";
-import { ensureTenant, findTenant, requireTenant, type TenantLife } from "./tenants.ts";
+import type { EventOwner } from "../segments/sqlite/events.ts";
+import { requireTenant, type TenantLife } from "./tenants.ts";
 
 /** One life of a session. */
 export interface SessionLife {
@@ -28,37 +29,50 @@ export interface SessionInput {
   readonly user: string | undefined;
 }
 
-export const ensureTenantRow: WriteOperation<string, TenantLife> = writeOperation("memory.ensure-tenant", (unit, id) =>
-  ensureTenant(unit.connection, id, unit.nowMicros),
-);
-
-export const findTenantRow: ReadOperation<string, TenantLife | undefined> = readOperation(
-  "memory.find-tenant",
-  (view, id) => findTenant(view.connection, id),
-);
+export type CreateSessionOutput =
+  | { readonly life: SessionLife; readonly created: boolean }
+  /** The number of the session that is being deleted under this id: finish that first. */
+  | { readonly ending: number };
 
 /** Equal settings answer the session that stands; different ones are refused (S1). */
-export const createSessionRow: WriteOperation<SessionInput, { readonly life: SessionLife; readonly created: boolean }> =
-  writeOperation("memory.create-session", (unit, { tenant, id, user }) => {
+export const createSessionRow: WriteOperation<SessionInput, CreateSessionOutput> = writeOperation(
+  "memory.create-session",
+  (unit, { tenant, id, user }) => {
     requireTenant(unit.connection, tenant);
     const insert = unit.connection.prepare(
       "INSERT INTO sessions (tenant, id, user, incarnation, created_at) VALUES (?, ?, ?, ?, ?) ON CONFLICT (tenant, id) DO NOTHING",
     );
     const { changes } = insert.run(tenant.tenant, id, user ?? null, mintId(), unit.nowMicros);
     const life = findSession(unit.connection, tenant, id);
-    if (life === undefined) throw new HoldfastError("BUG", "A session was not there after its creation.");
+    if (life === undefined) return { ending: endingSession(unit.connection, tenant, id) };
     if (life.user !== user) {
       const message = `The session ${JSON.stringify(id)} exists with another user; open it with session(id), or choose another id.`;
       throw new HoldfastError("ALREADY_EXISTS", message, { details: { session: id } });
     }
     return { life, created: changes === 1 };
-  });
+  },
+);
 
 export const findSessionRow: ReadOperation<Omit<SessionInput, "user">, SessionLife | undefined> = readOperation(
   "memory.find-session",
   (view, { tenant, id }) => {
     requireTenant(view.connection, tenant);
     return findSession(view.connection, tenant, id);
+  },
+);
+
+/**
+ * Ends a session's life: from now on nobody finds it, and its events are removed in steps. Answers its number, also
+ * when an earlier deletion did not finish, or `undefined` when there is none.
+ */
+export const endSession: WriteOperation<Omit<SessionInput, "user">, number | undefined> = writeOperation(
+  "memory.end-session",
+  (unit, { tenant, id }) => {
+    requireTenant(unit.connection, tenant);
+    const row = unit.connection
+      .prepare("UPDATE sessions SET ending = 1, incarnation = ? WHERE tenant = ? AND id = ? RETURNING session")
+      .get(mintId(), tenant.tenant, id);
+    return row && Number(row.session);
   },
 );
 
@@ -85,7 +99,7 @@ export const listSessionRows: ReadOperation<ListSessionsInput, readonly SessionR
     requireTenant(view.connection, input.tenant);
     const select = view.connection.prepare(
       `SELECT n.id, n.user, count(e.event) AS events, min(e.at) AS first_at, max(e.at) AS last_at
-     FROM (SELECT * FROM sessions WHERE tenant = ? AND id > ? AND (? IS NULL OR user = ?) ORDER BY id LIMIT ?) AS n
+     FROM (SELECT * FROM sessions WHERE tenant = ? AND ending = 0 AND id > ? AND (? IS NULL OR user = ?) ORDER BY id LIMIT ?) AS n
      LEFT JOIN events AS e ON e.session = n.session GROUP BY n.session ORDER BY n.id`,
       { bigints: true },
     );
@@ -104,13 +118,30 @@ function toSessionRow(row: SqlRow): SessionRow {
   };
 }
 
+/** Who owns the events of a session. */
+export function ownerOf({ tenant, session, id, user }: SessionLife): EventOwner {
+  return { tenant: tenant.tenant, session, sessionId: id, user };
+}
+
 function findSession(connection: Connection, tenant: TenantLife, id: string): SessionLife | undefined {
   const row = connection
-    .prepare("SELECT session, user, incarnation FROM sessions WHERE tenant = ? AND id = ?")
+    .prepare("SELECT session, user, incarnation FROM sessions WHERE tenant = ? AND id = ? AND ending = 0")
     .get(tenant.tenant, id);
   if (row === undefined) return undefined;
   const user = row.user === null ? undefined : String(row.user);
   return { tenant, session: Number(row.session), id, user, incarnation: String(row.incarnation) };
+}
+
+function endingSession(connection: Connection, tenant: TenantLife, id: string): number {
+  const row = connection.prepare("SELECT session FROM sessions WHERE tenant = ? AND id = ?").get(tenant.tenant, id);
+  if (row === undefined) throw new HoldfastError("BUG", "A session was not there after its creation.");
+  return Number(row.session);
+}
+
+/** Ids of the tenant's sessions that are being deleted: no read answers anything of them. */
+export function endingSessions(connection: Connection, tenant: TenantLife): readonly string[] {
+  const select = connection.prepare("SELECT id FROM sessions WHERE tenant = ? AND ending = 1");
+  return select.all(tenant.tenant).map(({ id }) => String(id));
 }
 
 /** Raises STALE when the session's life, or its tenant's, has ended (S11). */

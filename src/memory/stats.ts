@@ -1,7 +1,7 @@
 import { type ReadOperation, readOperation } from "../database/operation.ts";
 import { currentSpace } from "../embedding/spaces.ts";
 import { requireTenant, type TenantLife } from "./tenants.ts";
-import { partitionKey } from "./vector-records.ts";
+import { tenantPartition } from "./vector-records.ts";
 
 export interface StatsRow {
   readonly sessions: number;
@@ -25,11 +25,10 @@ export const memoryStats: ReadOperation<TenantLife, StatsRow> = readOperation("m
   const count = (sql: string, ...parameters: (number | string)[]): number =>
     Number(connection.prepare(sql).get(...parameters)?.count ?? 0);
   const space = currentSpace(connection);
-  const vectors = space
-    ? count("SELECT records AS count FROM partitions WHERE store = ? AND key = ?", space.store, partitionKey(tenant))
-    : 0;
+  const life = space && tenantPartition(view, space, tenant);
+  const vectors = life ? count("SELECT records AS count FROM partitions WHERE partition = ?", life.partition) : 0;
   return {
-    sessions: count("SELECT count(*) AS count FROM sessions WHERE tenant = ?", tenant.tenant),
+    sessions: count("SELECT count(*) AS count FROM sessions WHERE tenant = ? AND ending = 0", tenant.tenant),
     events: count("SELECT count(*) AS count FROM events WHERE tenant = ?", tenant.tenant),
     segments: documents,
     words: tokens,

@@ -1,6 +1,8 @@
 import type { Connection } from "../database/connection.ts";
+import { type ReadOperation, readOperation, type WriteOperation, writeOperation } from "../database/operation.ts";
 import { HoldfastError } from "../errors/index.ts";
 import { mintId } from "../io/ids.ts";
+import { endLife } from "../registry/lives.ts";
 
 /** One life of a tenant. */
 export interface TenantLife {
@@ -15,21 +17,68 @@ export interface TenantState {
   readonly tokens: number;
 }
 
-export function findTenant(connection: Connection, id: string): TenantLife | undefined {
-  const row = connection.prepare("SELECT tenant, incarnation FROM tenants WHERE id = ?").get(id);
-  return row && { tenant: Number(row.tenant), id, incarnation: String(row.incarnation) };
+/** Racing equal creations all answer the one that stands (S1). */
+export const createTenantRow: WriteOperation<string, { readonly life: TenantLife; readonly created: boolean }> =
+  writeOperation("memory.create-tenant", (unit, id) => {
+    const insert = unit.connection.prepare(
+      "INSERT INTO tenants (id, incarnation, documents, tokens, created_at) VALUES (?, ?, 0, 0, ?) ON CONFLICT (id) DO NOTHING",
+    );
+    const { changes } = insert.run(id, mintId(), unit.nowMicros);
+    const life = findTenant(unit.connection, id);
+    if (life === undefined) throw new HoldfastError("BUG", "A tenant was not there after its creation.");
+    return { life, created: changes === 1 };
+  });
+
+export const findTenantRow: ReadOperation<string, TenantLife | undefined> = readOperation(
+  "memory.find-tenant",
+  (view, id) => findTenant(view.connection, id),
+);
+
+export interface TenantRow {
+  readonly id: string;
+  /** Segments in the text index. */
+  readonly segments: number;
+  /** Microseconds since 1970. */
+  readonly createdAt: bigint;
 }
 
-/** Racing equal creations all answer the one that stands (S1). */
-export function ensureTenant(connection: Connection, id: string, nowMicros: number): TenantLife {
-  connection
-    .prepare(
-      "INSERT INTO tenants (id, incarnation, documents, tokens, created_at) VALUES (?, ?, 0, 0, ?) ON CONFLICT (id) DO NOTHING",
-    )
-    .run(id, mintId(), nowMicros);
-  const life = findTenant(connection, id);
-  if (life === undefined) throw new HoldfastError("BUG", "A tenant was not there after its creation.");
-  return life;
+/** One page of tenants by id, behind `after`. */
+export const listTenantRows: ReadOperation<{ readonly after: string; readonly limit: number }, readonly TenantRow[]> =
+  readOperation("memory.list-tenants", (view, { after, limit }) => {
+    const select = view.connection.prepare(
+      "SELECT id, documents, created_at FROM tenants WHERE id > ? ORDER BY id LIMIT ?",
+      { bigints: true },
+    );
+    return select.all(after, limit).map((row) => ({
+      id: String(row.id),
+      segments: Number(row.documents),
+      createdAt: BigInt(row.created_at as bigint),
+    }));
+  });
+
+/**
+ * Ends a tenant's life in constant time: its row goes, so that nothing of it can be read any more, and what it left is
+ * reclaimed in steps. Answers its number, or `undefined` when there is none.
+ */
+export const endTenant: WriteOperation<string, number | undefined> = writeOperation("memory.end-tenant", (unit, id) => {
+  const { connection, nowMicros } = unit;
+  const row = connection.prepare("DELETE FROM tenants WHERE id = ? RETURNING tenant").get(id);
+  if (row === undefined) return undefined;
+  const tenant = Number(row.tenant);
+  for (const { store } of connection.prepare("SELECT store FROM spaces").all())
+    endLife(connection, Number(store), partitionKey({ tenant }), nowMicros);
+  connection.prepare("INSERT INTO ended_tenants (tenant, ended_at) VALUES (?, ?)").run(tenant, nowMicros);
+  return tenant;
+});
+
+/** The key of a tenant's partitions. Minted from its number: its id is free text of any length (V12). */
+export function partitionKey({ tenant }: Pick<TenantLife, "tenant">): string {
+  return `tenant_${tenant}`;
+}
+
+function findTenant(connection: Connection, id: string): TenantLife | undefined {
+  const row = connection.prepare("SELECT tenant, incarnation FROM tenants WHERE id = ?").get(id);
+  return row && { tenant: Number(row.tenant), id, incarnation: String(row.incarnation) };
 }
 
 /** The tenant's counts, or STALE when its life has ended: the fence of every read and write (S11). */
@@ -39,6 +88,18 @@ export function requireTenant(connection: Connection, life: TenantLife): TenantS
     .get(life.tenant, life.incarnation);
   if (row === undefined) throw new HoldfastError("STALE", "The tenant of this handle was deleted; ask for it anew.");
   return { documents: Number(row.documents), tokens: Number(row.tokens) };
+}
+
+/** Notes that the tenant has storage in a space. */
+export function noteStorage(connection: Connection, life: TenantLife, space: number): void {
+  connection.prepare("UPDATE tenants SET storage_space = ? WHERE tenant = ?").run(space, life.tenant);
+}
+
+/** The space in which the tenant has storage, or `undefined` before its first vector. */
+export function storageOf(connection: Connection, life: TenantLife): number | undefined {
+  const row = connection.prepare("SELECT storage_space FROM tenants WHERE tenant = ?").get(life.tenant);
+  const space = row?.storage_space;
+  return space === null || space === undefined ? undefined : Number(space);
 }
 
 /** Counts segments in, or out with negative numbers. */

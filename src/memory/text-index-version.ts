@@ -5,10 +5,10 @@ import {
   type WriteUnit,
   writeOperation,
 } from "../database/operation.ts";
-import { noteTokens } from "../segments/sqlite/events.ts";
+import { noteTokens } from "../segments/sqlite/segments.ts";
 import { clearTextIndex, indexSegment } from "../segments/sqlite/text-index.ts";
 import { TOKENIZER_VERSION, tokeniseWords } from "../segments/words.ts";
-import { searchableText } from "./remember.ts";
+import { searchableText } from "./segment-records.ts";
 
 /** With which version of the tokenizer the text index was made (D11). */
 export const TEXT_INDEX_VERSION_SCHEMA: string = `

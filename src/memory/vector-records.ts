@@ -2,10 +2,10 @@ import { ensureStore } from "../backends/embedded/lifecycle.ts";
 import type { BoundProperties, PropertySchema } from "../contract/properties.ts";
 import type { ReadView, WriteUnit } from "../database/operation.ts";
 import { assertSameSpace, currentSpace, insertSpace, type Space, type SpaceIdentity } from "../embedding/spaces.ts";
+import { HoldfastError } from "../errors/index.ts";
 import { createLife, findLife, type Life } from "../registry/lives.ts";
-import type { NewEvent } from "../segments/sqlite/events.ts";
-import type { SessionLife } from "./sessions.ts";
-import type { TenantLife } from "./tenants.ts";
+import type { EventOwner, NewEvent } from "../segments/sqlite/events.ts";
+import { noteStorage, partitionKey, storageOf, type TenantLife } from "./tenants.ts";
 
 /** System fields that lie beside the vectors as columns, so that filters on them act during the scan (D4). */
 export const VECTOR_PROPERTIES: PropertySchema = {
@@ -19,8 +19,8 @@ export const VECTOR_PROPERTIES: PropertySchema = {
 };
 
 /** In the order of {@link VECTOR_PROPERTIES}. */
-export function vectorValues(session: SessionLife, event: NewEvent, nowMicros: number): BoundProperties {
-  return [session.id, session.user, event.producer, event.role, event.kind, event.at, BigInt(nowMicros)];
+export function vectorValues(owner: EventOwner, event: NewEvent, createdAt: bigint): BoundProperties {
+  return [owner.sessionId, owner.user, event.producer, event.role, event.kind, event.at, createdAt];
 }
 
 /** The space that serves; made with its identity in the commit of the first vector (M1). */
@@ -35,23 +35,26 @@ export function ensureSpace(unit: WriteUnit, identity: SpaceIdentity): Space {
   return insertSpace(unit.connection, { ...identity, store: store.store }, unit.nowMicros);
 }
 
-/** The tenant's partition in the space's store; made with its first vector. */
+/** The tenant's partition in the space's store; made with its first vector, which the tenant's row notes (S2). */
 export function ensureTenantPartition(unit: WriteUnit, space: Space, tenant: TenantLife): Life {
-  return (
-    findLife(unit.connection, space.store, partitionKey(tenant)) ??
-    createLife(unit.connection, space.store, partitionKey(tenant), unit.nowMicros)
-  );
+  const found = tenantPartition(unit, space, tenant);
+  if (found !== undefined) return found;
+  noteStorage(unit.connection, tenant, space.space);
+  return createLife(unit.connection, space.store, partitionKey(tenant), unit.nowMicros);
 }
 
+/**
+ * The tenant's partition, or `undefined` before its first vector.
+ *
+ * @throws STORAGE_MISSING when it had one: such a tenant is broken, not new (S2)
+ */
 export function tenantPartition(
   view: Pick<ReadView, "connection">,
   space: Space,
   tenant: TenantLife,
 ): Life | undefined {
-  return findLife(view.connection, space.store, partitionKey(tenant));
-}
-
-/** Minted from the tenant's number: its id is free text of any length (V12). */
-export function partitionKey(tenant: TenantLife): string {
-  return `tenant_${tenant.tenant}`;
+  const life = findLife(view.connection, space.store, partitionKey(tenant));
+  if (life !== undefined || storageOf(view.connection, tenant) !== space.space) return life;
+  const message = `The vectors of tenant ${JSON.stringify(tenant.id)} are gone from the database; restore it from a backup, or rebuild them from the texts.`;
+  throw new HoldfastError("STORAGE_MISSING", message, { details: { tenant: tenant.id } });
 }

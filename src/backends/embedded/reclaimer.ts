@@ -1,5 +1,6 @@
 import type { CallOptions, Erasure } from "../../contract/store.ts";
 import type { Database } from "../../database/database.ts";
+import type { WriteOperation } from "../../database/operation.ts";
 import { yieldToEventLoop } from "../../io/clock.ts";
 import type { Tombstone } from "../../registry/tombstones.ts";
 import { reclaimLife, reclaimStep } from "./reclaim.ts";
@@ -12,12 +13,15 @@ const TRUNCATE_ATTEMPTS = 20;
 /** Reclaims ended lives beside the traffic: bounded steps, each a commit of its own in the writer's queue (G1). */
 export class Reclaimer {
   readonly #database: Database;
+  readonly #steps: readonly WriteOperation<null, boolean>[];
   #running: Promise<void> | undefined;
   #again = false;
   #stopped = false;
 
-  constructor(database: Database) {
+  /** @param before - steps of the layers above, which end lives that are then reclaimed here */
+  constructor(database: Database, before: readonly WriteOperation<null, boolean>[] = []) {
     this.#database = database;
+    this.#steps = [...before, reclaimStep];
   }
 
   /** Begins unless it runs already, and then looks once more; ends by itself when nothing is left. */
@@ -25,6 +29,12 @@ export class Reclaimer {
     if (this.#stopped) return;
     this.#again = true;
     this.#running ??= this.#run();
+  }
+
+  /** Begins, and waits until nothing is left that was there now. */
+  async finish(): Promise<void> {
+    this.wake();
+    await this.#running;
   }
 
   async stop(): Promise<void> {
@@ -37,8 +47,10 @@ export class Reclaimer {
       while (this.#again && !this.#stopped) {
         // A deletion that is told of while a step is under way may be behind that step.
         this.#again = false;
-        while (!this.#stopped && (await this.#database.write(reclaimStep, null, { sizeBytes: STEP_BYTES })))
-          await yieldToEventLoop();
+        for (const step of this.#steps) {
+          while (!this.#stopped && (await this.#database.write(step, null, { sizeBytes: STEP_BYTES })))
+            await yieldToEventLoop();
+        }
       }
     } catch {
       // Whatever stops a step leaves the tombstone: the next write, open or deletion goes on from there.

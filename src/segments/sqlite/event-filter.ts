@@ -1,6 +1,7 @@
-import type { Connection, SqlValue } from "../../database/connection.ts";
+import type { Connection, SqlRow, SqlValue } from "../../database/connection.ts";
 import { HoldfastError } from "../../errors/index.ts";
 import { type BoundFilter, compileSqlite } from "../../filter/index.ts";
+import { EVENT_COLUMNS } from "./events.ts";
 
 /** The types of the fields of an event that a filter may name. */
 export type EventFields = {
@@ -58,6 +59,68 @@ export function admittedSegments(connection: Connection, tenant: number, filter:
   return new Set(rows.map((row) => Number(row.segment)));
 }
 
+/** Events of one tenant that a filter admits; those of a session that is being deleted are none. */
+export interface EventSelection {
+  readonly tenant: number;
+  readonly filter: BoundFilter | undefined;
+  /** Only events up to this number. */
+  readonly upTo?: number;
+}
+
+const EVENTS = "FROM events AS e JOIN sessions AS n ON n.session = e.session";
+
+export function countEvents(connection: Connection, { tenant, filter }: EventSelection): number {
+  const { sql, parameters } = admittedBy(filter);
+  const select = connection.prepare(
+    `SELECT count(*) AS count ${EVENTS} WHERE e.tenant = ? AND n.ending = 0 AND (${sql})`,
+  );
+  return Number(select.get(tenant, ...parameters)?.count ?? 0);
+}
+
+/** Numbers of the first `limit` admitted events. */
+export function eventNumbers(
+  connection: Connection,
+  { tenant, filter, upTo }: EventSelection & { readonly upTo: number },
+  limit: number,
+): readonly number[] {
+  const { sql, parameters } = admittedBy(filter);
+  const select = connection.prepare(
+    `SELECT e.event ${EVENTS} WHERE e.tenant = ? AND e.event <= ? AND n.ending = 0 AND (${sql}) LIMIT ?`,
+  );
+  return select.all(tenant, upTo, ...parameters, limit).map(({ event }) => Number(event));
+}
+
+/** The number of the tenant's newest event, 0 where there is none. */
+export function lastEvent(connection: Connection, tenant: number): number {
+  return Number(connection.prepare("SELECT max(event) AS last FROM events WHERE tenant = ?").get(tenant)?.last ?? 0);
+}
+
+/** Behind which event a page begins. */
+export interface EventPlace {
+  readonly at: bigint;
+  readonly event: number;
+}
+
+/** One page of admitted events by time, behind `after`. */
+export function selectEvents(
+  connection: Connection,
+  { tenant, filter }: EventSelection,
+  page: { readonly after: EventPlace | undefined; readonly limit: number },
+): readonly SqlRow[] {
+  const { sql, parameters } = admittedBy(filter);
+  const behind = page.after === undefined ? "" : "AND (e.at, e.event) > (?, ?)";
+  const select = connection.prepare(
+    `SELECT ${EVENT_COLUMNS} ${EVENTS} WHERE e.tenant = ? AND n.ending = 0 ${behind} AND (${sql}) ORDER BY e.at, e.event LIMIT ?`,
+    { bigints: true },
+  );
+  const place = page.after === undefined ? [] : [page.after.at, page.after.event];
+  return select.all(tenant, ...place, ...parameters, page.limit);
+}
+
+function admittedBy(filter: BoundFilter | undefined): ReturnType<typeof compileEvents> {
+  return filter === undefined ? { sql: "1", parameters: [] } : compileEvents(filter);
+}
+
 function compileEvents(filter: BoundFilter): { readonly sql: string; readonly parameters: readonly SqlValue[] } {
   return compileSqlite(filter, { column: eventColumn, userKeys: { table: "event_properties", owner: "e.event" } });
 }
@@ -66,4 +129,19 @@ function eventColumn(name: string): string {
   const column = COLUMNS.get(name);
   if (column === undefined) throw new HoldfastError("BUG", `Events have no column for ${name}.`);
   return column;
+}
+
+/** Numbers of some events of a tenant, whatever has become of its sessions. */
+export function eventsOfTenant(connection: Connection, tenant: number, limit: number): readonly number[] {
+  return connection
+    .prepare("SELECT event FROM events WHERE tenant = ? LIMIT ?")
+    .all(tenant, limit)
+    .map(({ event }) => Number(event));
+}
+
+export function eventsOfSession(connection: Connection, session: number, limit: number): readonly number[] {
+  return connection
+    .prepare("SELECT event FROM events WHERE session = ? LIMIT ?")
+    .all(session, limit)
+    .map(({ event }) => Number(event));
 }

@@ -1,6 +1,7 @@
-import { crc32 } from "node:zlib";
-import type { UserValue } from "../../contract/property-values.ts";
 import type { Connection, SqlRow, SqlValue } from "../../database/connection.ts";
+import { eventChecksum, type VouchedEvent } from "./checksums.ts";
+import { deleteProperties, insertProperties, propertiesOf, type UserProperties } from "./event-properties.ts";
+import { deleteRevisions } from "./event-revisions.ts";
 
 /** An event as it is written: checked, with every default filled in. */
 export interface NewEvent {
@@ -8,24 +9,25 @@ export interface NewEvent {
   /** Microseconds since 1970. */
   readonly at: bigint;
   readonly atOffset: string;
+  /** Whether the caller gave the time: one that was filled in tells no event from another. */
+  readonly atGiven: boolean;
   readonly producer: string | undefined;
   readonly role: string | undefined;
   readonly kind: string | undefined;
   readonly text: string;
-  readonly properties: ReadonlyMap<string, UserValue>;
-  /** Of what the caller gave: tells a repeated event from another one under its id (S3). */
+  /** JSON of the blocks that the text was given in; absent for a plain text. */
+  readonly blocks: string | undefined;
+  readonly properties: UserProperties;
+  /** Of what the caller gave but the time: tells a repeated event from another one under its id (S3). */
   readonly digest: string;
 }
 
+/** Whose event it is. */
 export interface EventOwner {
   readonly tenant: number;
   readonly session: number;
-}
-
-/** A part of an event's text, in UTF-16 units. */
-export interface SegmentRange {
-  readonly start: number;
-  readonly end: number;
+  readonly sessionId: string;
+  readonly user: string | undefined;
 }
 
 /** An event as it is read. */
@@ -40,34 +42,75 @@ export interface StoredEvent {
   readonly role: string | undefined;
   readonly kind: string | undefined;
   readonly text: string;
+  readonly blocks: string | undefined;
   readonly revision: number;
-  readonly properties: ReadonlyMap<string, UserValue>;
+  readonly properties: UserProperties;
+  readonly createdAt: bigint;
+  readonly updatedAt: bigint | undefined;
+  /** Of what it says now. */
+  readonly digest: string;
+}
+
+/** What tells whether an event that is sent again is the same (S3). */
+export interface EventDigests {
+  /** Of what it says now, and of what was first given: a retry that comes after an update is still the same event. */
+  readonly digest: string;
+  readonly firstDigest: string;
+  readonly at: bigint;
 }
 
 /** The first revision of an event. */
-const FIRST_REVISION = 1;
+export const FIRST_REVISION = 1;
 
-/** The digest of the event under an id, or `undefined`. */
-export function findEventDigest(connection: Connection, tenant: number, id: string): string | undefined {
-  const row = connection.prepare("SELECT digest FROM events WHERE tenant = ? AND id = ?").get(tenant, id);
-  return row && String(row.digest);
+/** For `FROM events AS e JOIN sessions AS n`, read with bigints. */
+export const EVENT_COLUMNS =
+  "e.event, e.id, e.at, e.at_offset, e.producer, e.role, e.kind, e.text, e.blocks, e.revision, e.created_at, e.updated_at, e.digest, e.checksum, n.id AS session, n.user";
+
+const FROM = "FROM events AS e JOIN sessions AS n ON n.session = e.session";
+
+export function findEventDigests(connection: Connection, tenant: number, id: string): EventDigests | undefined {
+  const select = connection.prepare("SELECT digest, first_digest, at FROM events WHERE tenant = ? AND id = ?", {
+    bigints: true,
+  });
+  const row = select.get(tenant, id);
+  return row && { digest: String(row.digest), firstDigest: String(row.first_digest), at: BigInt(row.at as bigint) };
 }
 
 export function findEvent(
   connection: Connection,
   tenant: number,
   id: string,
-): { readonly event: number; readonly session: number } | undefined {
-  const row = connection.prepare("SELECT event, session FROM events WHERE tenant = ? AND id = ?").get(tenant, id);
-  return row && { event: Number(row.event), session: Number(row.session) };
+): { readonly event: number; readonly session: number; readonly revision: number } | undefined {
+  const row = connection
+    .prepare("SELECT event, session, revision FROM events WHERE tenant = ? AND id = ?")
+    .get(tenant, id);
+  return row && { event: Number(row.event), session: Number(row.session), revision: Number(row.revision) };
+}
+
+/** Reads one event; `damaged` when its checksum does not hold (E11). */
+export function readEvent(connection: Connection, tenant: number, id: string): StoredEvent | "damaged" | undefined {
+  const select = connection.prepare(
+    `SELECT ${EVENT_COLUMNS} ${FROM} WHERE e.tenant = ? AND e.id = ? AND n.ending = 0`,
+    {
+      bigints: true,
+    },
+  );
+  const row = select.get(tenant, id);
+  return row && toWholeEvent(connection, tenant, row);
+}
+
+/** An event from its row, or `damaged`. */
+export function toWholeEvent(connection: Connection, tenant: number, row: SqlRow): StoredEvent | "damaged" {
+  const event = toStoredEvent(connection, row);
+  return eventChecksum(tenant, event) === Number(row.checksum) ? event : "damaged";
 }
 
 export function insertEvent(connection: Connection, owner: EventOwner, event: NewEvent, nowMicros: number): number {
   const insert = connection.prepare(
-    `INSERT INTO events (tenant, session, id, at, at_offset, producer, role, kind, text, revision, created_at, digest)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    `INSERT INTO events (tenant, session, id, at, at_offset, producer, role, kind, text, blocks, revision, created_at, checksum, first_digest, digest)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   );
-  const { producer = null, role = null, kind = null } = event;
+  const { producer = null, role = null, kind = null, blocks = null } = event;
   const { lastInsertRowid } = insert.run(
     owner.tenant,
     owner.session,
@@ -78,111 +121,50 @@ export function insertEvent(connection: Connection, owner: EventOwner, event: Ne
     role,
     kind,
     event.text,
+    blocks,
     FIRST_REVISION,
     nowMicros,
+    eventChecksum(owner.tenant, { ...vouchedBy(owner, event, FIRST_REVISION), blocks: event.blocks }),
+    event.digest,
     event.digest,
   );
-  const insertProperty = connection.prepare(
-    "INSERT INTO event_properties (event, name, kind, value, written_offset) VALUES (?, ?, ?, ?, ?)",
-  );
-  for (const [name, value] of event.properties) {
-    insertProperty.run(
-      lastInsertRowid,
-      name,
-      value.kind,
-      toSql(value),
-      value.kind === "datetime" ? value.offset : null,
-    );
-  }
+  insertProperties(connection, lastInsertRowid, event.properties);
   return lastInsertRowid;
 }
 
-export function insertSegment(
+/** Writes what an event says now; the caller keeps what it said before. */
+export function replaceEvent(
   connection: Connection,
-  owner: { readonly tenant: number; readonly event: number },
-  segment: SegmentRange & { readonly checksum: number },
-): number {
-  const insert = connection.prepare(
-    `INSERT INTO segments (tenant, event, start, "end", checksum, token_string) VALUES (?, ?, ?, ?, ?, '')`,
-  );
-  return insert.run(owner.tenant, owner.event, segment.start, segment.end, segment.checksum).lastInsertRowid;
+  row: { readonly event: number; readonly owner: EventOwner; readonly revision: number },
+  event: NewEvent,
+  nowMicros: number,
+): void {
+  const checksum = eventChecksum(row.owner.tenant, {
+    ...vouchedBy(row.owner, event, row.revision),
+    blocks: event.blocks,
+  });
+  connection
+    .prepare(
+      "UPDATE events SET text = ?, blocks = ?, revision = ?, updated_at = ?, checksum = ?, digest = ? WHERE event = ?",
+    )
+    .run(event.text, event.blocks ?? null, row.revision, nowMicros, checksum, event.digest, row.event);
+  deleteProperties(connection, row.event);
+  insertProperties(connection, row.event, event.properties);
 }
 
-/** Stores what the text index needs to take the segment out again. */
-export function noteTokens(connection: Connection, segment: number, tokenString: string): void {
-  connection.prepare("UPDATE segments SET token_string = ? WHERE segment = ?").run(tokenString, segment);
+/** What the checksums of an event and its segments are over. */
+export function vouchedBy(owner: EventOwner, event: NewEvent, revision: number): VouchedEvent {
+  return { ...event, session: owner.sessionId, user: owner.user, revision };
 }
 
-export function segmentsOf(
-  connection: Connection,
-  event: number,
-): readonly { readonly segment: number; readonly tokenString: string }[] {
-  const rows = connection.prepare("SELECT segment, token_string FROM segments WHERE event = ?").all(event);
-  return rows.map((row) => ({ segment: Number(row.segment), tokenString: String(row.token_string) }));
-}
-
+/** Removes an event's rows; what was made of it goes before. */
 export function deleteEvent(connection: Connection, event: number): void {
-  connection.prepare("DELETE FROM segments WHERE event = ?").run(event);
-  connection.prepare("DELETE FROM event_properties WHERE event = ?").run(event);
+  deleteProperties(connection, event);
+  deleteRevisions(connection, event);
   connection.prepare("DELETE FROM events WHERE event = ?").run(event);
 }
 
-/** What of an event its segments vouch for: all that an answer shows. */
-export type VouchedEvent = Omit<StoredEvent, "event" | "revision">;
-
-/**
- * CRC-32 over what a segment says: tenant, event, session, revision, range, text, labels, time and properties (E11).
- * Lengths stand before texts, so that no two segments have one form.
- */
-export function segmentChecksum(
-  tenant: number,
-  event: VouchedEvent,
-  range: SegmentRange,
-  revision: number = FIRST_REVISION,
-): number {
-  const { id, session, user, producer, role, kind, at, atOffset } = event;
-  const parts = [`${tenant};${revision};${range.start}-${range.end};${at}`];
-  for (const label of [id, session, user, producer, role, kind, atOffset]) parts.push(measured(label));
-  for (const name of [...event.properties.keys()].sort()) {
-    const property = event.properties.get(name);
-    if (property === undefined) continue;
-    parts.push(`${measured(name)}=${property.kind}:${measured(String(property.value))}`);
-  }
-  return crc32(event.text.slice(range.start, range.end), crc32(parts.join(";")));
-}
-
-function measured(text: string | undefined): string {
-  return text === undefined ? "" : `${text.length}:${text}`;
-}
-
-/** A segment with the event that it is a part of. */
-export interface StoredSegment {
-  readonly range: SegmentRange;
-  readonly event: StoredEvent;
-}
-
-/** Reads one segment of a tenant; `damaged` when its checksum does not hold, `undefined` when it is not there. */
-export function readSegment(
-  connection: Connection,
-  tenant: number,
-  segment: number,
-): StoredSegment | "damaged" | undefined {
-  const select = connection.prepare(
-    `SELECT s.start, s."end", s.checksum, e.event, e.id, e.at, e.at_offset, e.producer, e.role, e.kind, e.text, e.revision,
-            n.id AS session, n.user
-     FROM segments AS s JOIN events AS e ON e.event = s.event JOIN sessions AS n ON n.session = e.session
-     WHERE s.segment = ? AND s.tenant = ?`,
-    { bigints: true },
-  );
-  const row = select.get(segment, tenant);
-  if (row === undefined) return undefined;
-  const event = toEvent(row, propertiesOf(connection, Number(row.event)));
-  const range = { start: Number(row.start), end: Number(row.end) };
-  const isWhole = segmentChecksum(tenant, event, range, event.revision) === Number(row.checksum);
-  return isWhole ? { range, event } : "damaged";
-}
-
-function toEvent(row: SqlRow, properties: ReadonlyMap<string, UserValue>): StoredEvent {
+export function toStoredEvent(connection: Connection, row: SqlRow): StoredEvent {
   return {
     event: Number(row.event),
     id: String(row.id),
@@ -194,32 +176,13 @@ function toEvent(row: SqlRow, properties: ReadonlyMap<string, UserValue>): Store
     role: toText(row.role),
     kind: toText(row.kind),
     text: String(row.text),
+    blocks: toText(row.blocks),
     revision: Number(row.revision),
-    properties,
+    properties: propertiesOf(connection, Number(row.event)),
+    createdAt: BigInt(row.created_at as bigint),
+    updatedAt: row.updated_at === null ? undefined : BigInt(row.updated_at as bigint),
+    digest: String(row.digest),
   };
-}
-
-function propertiesOf(connection: Connection, event: number): ReadonlyMap<string, UserValue> {
-  const select = connection.prepare(
-    "SELECT name, kind, value, written_offset FROM event_properties WHERE event = ? ORDER BY name",
-    { bigints: true },
-  );
-  return new Map(select.all(event).map((row) => [String(row.name), fromSql(row)]));
-}
-
-function toSql(value: UserValue): SqlValue {
-  if (value.kind === "bool") return BigInt(value.value);
-  if (value.kind === "number" && Number.isSafeInteger(value.value)) return BigInt(value.value);
-  return value.value;
-}
-
-function fromSql(row: SqlRow): UserValue {
-  const { kind, value } = row;
-  if (kind === "bool") return { kind, value: Number(value) === 1 };
-  if (kind === "datetime") return { kind, value: BigInt(value as bigint), offset: String(row.written_offset) };
-  if (kind === "string") return { kind, value: String(value) };
-  const number = Number(value);
-  return { kind: "number", value: typeof value === "bigint" && !Number.isSafeInteger(number) ? value : number };
 }
 
 function toText(value: SqlValue | undefined): string | undefined {

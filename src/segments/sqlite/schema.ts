@@ -1,5 +1,6 @@
 /**
- * What was told: an event's text stands once, and its segments are ranges of it. A user's own
+ * What was told: an event's text stands once, and its blocks and segments are ranges of it. Digests tell a repeated
+ * event from another one under its id: of what was first given, and of what it says now. A user's own
  * properties keep the kind and the offset that they were written with (F11, V7). `tenant` is the
  * tenant's number; numbers are never reused.
  */
@@ -15,12 +16,27 @@ CREATE TABLE events (
   role TEXT,
   kind TEXT,
   text TEXT NOT NULL,
+  blocks TEXT,
   revision INTEGER NOT NULL,
   created_at INTEGER NOT NULL,
+  updated_at INTEGER,
+  checksum INTEGER NOT NULL,
+  first_digest TEXT NOT NULL,
   digest TEXT NOT NULL,
   UNIQUE (tenant, id)
 ) STRICT;
-CREATE INDEX events_by_session ON events (session, at);
+CREATE INDEX events_by_session ON events (session, at, event);
+CREATE INDEX events_by_tenant ON events (tenant, at, event);
+CREATE TABLE event_revisions (
+  event INTEGER NOT NULL,
+  revision INTEGER NOT NULL,
+  text TEXT NOT NULL,
+  blocks TEXT,
+  properties TEXT NOT NULL,
+  checksum INTEGER NOT NULL,
+  replaced_at INTEGER NOT NULL,
+  UNIQUE (event, revision)
+) STRICT;
 CREATE TABLE event_properties (
   event INTEGER NOT NULL,
   name TEXT NOT NULL,

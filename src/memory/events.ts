@@ -1,0 +1,159 @@
+import { LIMITS } from "../contract/limits.ts";
+import { assertId } from "../contract/names.ts";
+import { assertOptions } from "../contract/option-names.ts";
+import type { CallOptions } from "../contract/store.ts";
+import { beforeCommit, withDeadline } from "../database/call.ts";
+import { HoldfastError } from "../errors/index.ts";
+import type { EventPlace } from "../segments/sqlite/event-filter.ts";
+import type { StoredEvent } from "../segments/sqlite/events.ts";
+import type { MemoryCore } from "./core.ts";
+import type {
+  CountOptions,
+  EventPage,
+  EventRevision,
+  EventUpdate,
+  ListOptions,
+  MemoryEvent,
+  UpdateOptions,
+} from "./event-contract.ts";
+import { countEventRows, listEventRows, readEventRow, readHistory, type Scope } from "./event-rows.ts";
+import { toMemoryEvent, toRevision } from "./memory-event.ts";
+import { EVENT_UPDATE } from "./options.ts";
+import { bindScope } from "./scope.ts";
+import { applyUpdate, damagedEvent, updateEventRow } from "./update.ts";
+
+const DEFAULT_PAGE = 100;
+
+/** How often an update without an expected revision is made anew when others come first. */
+const UPDATE_ATTEMPTS = 20;
+
+/** Reading, counting and changing the events of a tenant or of one session. */
+export class Events {
+  readonly #core: MemoryCore;
+  readonly #scope: Scope;
+
+  constructor(core: MemoryCore, scope: Scope) {
+    this.#core = core;
+    this.#scope = scope;
+  }
+
+  async get(id: string, options: CallOptions): Promise<MemoryEvent | undefined> {
+    assertId(id, "event id");
+    const event = await this.#read(id, options);
+    return event && toMemoryEvent(event);
+  }
+
+  async list({ where, user, session, limit = DEFAULT_PAGE, after, ...call }: ListOptions): Promise<EventPage> {
+    if (!(Number.isInteger(limit) && limit >= 1 && limit <= LIMITS.scanPageMax))
+      throw new HoldfastError("INVALID_ARGUMENT", `limit is a whole number from 1 to ${LIMITS.scanPageMax}.`);
+    const filter = bindScope({ where, user, session: this.#sessionOf(session) });
+    const place = after === undefined ? undefined : placeOf(after);
+    const input = { ...this.#scope, filter, after: place, limit };
+    const { events, damaged, next } = await this.#core.database.read(listEventRows, input, call);
+    return { events: events.map(toMemoryEvent), ...(next && { next: cursorOf(next) }), damaged };
+  }
+
+  async count({ where, user, session, ...call }: CountOptions): Promise<number> {
+    const filter = bindScope({ where, user, session: this.#sessionOf(session) });
+    return this.#core.database.read(countEventRows, { ...this.#scope, filter }, call);
+  }
+
+  async history(id: string, options: CallOptions): Promise<readonly EventRevision[]> {
+    assertId(id, "event id");
+    const found = await this.#core.database.read(readHistory, { ...this.#scope, id }, options);
+    if (found === undefined) throw unknownEvent(id);
+    return [...found.earlier, found.event].map((revision) => {
+      if (revision === "damaged") throw damagedEvent(id);
+      return toRevision(revision);
+    });
+  }
+
+  update(id: string, update: EventUpdate, options: UpdateOptions): Promise<MemoryEvent> {
+    const { expectedRevision, ...call } = options;
+    return this.#core.track(beforeCommit(this.#update(id, update, expectedRevision, withDeadline(call, "write"))));
+  }
+
+  async #update(
+    id: string,
+    update: EventUpdate,
+    expected: number | undefined,
+    options: CallOptions,
+  ): Promise<MemoryEvent> {
+    assertId(id, "event id");
+    assertUpdate(update, expected);
+    for (let attempt = 0; attempt < UPDATE_ATTEMPTS; attempt += 1) {
+      const stored = await this.#read(id, options);
+      if (stored === undefined) throw unknownEvent(id);
+      if (expected !== undefined && stored.revision !== expected) throw conflict(id, stored.revision);
+      const event = applyUpdate(stored, update);
+      if (event.digest === stored.digest) return toMemoryEvent(stored);
+      const textStays = event.text === stored.text && event.blocks === stored.blocks;
+      const part = textStays ? undefined : (await this.#core.pipeline.toParts([event], options))[0];
+      this.#core.assertWanted();
+      const space = this.#core.pipeline.identity;
+      const input = { ...this.#scope, id, base: stored.revision, event, part, space };
+      const sizeBytes = event.text.length * 2 + (part?.vectors.byteLength ?? 0) + 1_024;
+      const updated = await this.#core.database.write(updateEventRow, input, { ...options, sizeBytes });
+      if (updated === "gone") throw unknownEvent(id);
+      if (updated !== "moved") return toMemoryEvent(updated);
+    }
+    throw conflict(id, undefined);
+  }
+
+  async #read(id: string, options: CallOptions): Promise<StoredEvent | undefined> {
+    const event = await this.#core.database.read(readEventRow, { ...this.#scope, id }, options);
+    if (event === "damaged") throw damagedEvent(id);
+    return event;
+  }
+
+  /** Asking for an unknown session is an error, never an empty answer (S1). */
+  #sessionOf(session: string | undefined): string | undefined {
+    if (this.#scope.session !== undefined) return this.#scope.session.id;
+    if (session !== undefined) this.#core.requireKnownSession(this.#scope.tenant, session);
+    return session;
+  }
+}
+
+function assertUpdate(update: unknown, expected: unknown): asserts update is EventUpdate {
+  assertOptions(update, EVENT_UPDATE, "an update of an event");
+  const given = update as EventUpdate;
+  if (given.text === undefined && given.blocks === undefined && given.properties === undefined)
+    throw new HoldfastError("INVALID_ARGUMENT", "An update gives text, blocks or properties; this one has none.");
+  if (expected !== undefined && !(Number.isSafeInteger(expected) && Number(expected) >= 1))
+    throw new HoldfastError("INVALID_ARGUMENT", "expectedRevision is a whole number from 1.");
+}
+
+const CURSOR = /^e(-?[0-9a-z]{1,13})_([0-9a-z]{1,11})$/;
+
+function cursorOf({ at, event }: EventPlace): string {
+  return `e${at.toString(36)}_${event.toString(36)}`;
+}
+
+function placeOf(cursor: unknown): EventPlace {
+  const [, at, event] = (typeof cursor === "string" ? CURSOR.exec(cursor) : undefined) ?? [];
+  if (at === undefined || event === undefined)
+    throw new HoldfastError("INVALID_ARGUMENT", "after is the next of an earlier page, as it was answered.");
+  return { at: BigInt(parseInt36(at)), event: Number.parseInt(event, 36) };
+}
+
+/** Microseconds of the years 0001 to 9999 have up to 12 digits in base 36 and are safe integers but for the last bits. */
+function parseInt36(text: string): bigint {
+  const negative = text.startsWith("-");
+  let value = 0n;
+  for (const digit of negative ? text.slice(1) : text) value = value * 36n + BigInt(Number.parseInt(digit, 36));
+  return negative ? -value : value;
+}
+
+function unknownEvent(id: string): HoldfastError {
+  return new HoldfastError("NOT_FOUND", "There is no event with this id; list the events to see which there are.", {
+    details: { event: id },
+  });
+}
+
+function conflict(id: string, revision: number | undefined): HoldfastError {
+  const message = "The event was updated meanwhile; read it, and update what it says now.";
+  return new HoldfastError("REVISION_CONFLICT", message, {
+    details: { event: id, ...(revision !== undefined && { revision }) },
+    outcome: "not-applied",
+  });
+}

@@ -1,0 +1,83 @@
+import { type WriteOperation, writeOperation } from "../database/operation.ts";
+import type { SpaceIdentity } from "../embedding/spaces.ts";
+import { HoldfastError } from "../errors/index.ts";
+import { insertRevision } from "../segments/sqlite/event-revisions.ts";
+import {
+  type EventOwner,
+  findEvent,
+  type NewEvent,
+  replaceEvent,
+  type StoredEvent,
+  vouchedBy,
+} from "../segments/sqlite/events.ts";
+import { renewChecksums } from "../segments/sqlite/segments.ts";
+import type { EventUpdate } from "./event-contract.ts";
+import { assertPropertyCount, digestOf, propertyChanges, toContent } from "./event-input.ts";
+import { findInScope, type Scope } from "./event-rows.ts";
+import { type EventPart, SegmentRecords } from "./segment-records.ts";
+
+/** The event as it will say after an update, or the same content with the same digest when nothing changes. */
+export function applyUpdate(stored: StoredEvent, update: EventUpdate): NewEvent {
+  const content =
+    update.text === undefined && update.blocks === undefined
+      ? { text: stored.text, blocks: stored.blocks }
+      : toContent(update);
+  const properties = new Map(stored.properties);
+  for (const [key, value] of propertyChanges(update.properties)) {
+    if (value === undefined) properties.delete(key);
+    else properties.set(key, value);
+  }
+  assertPropertyCount(properties.size);
+  const { id, at, atOffset, producer, role, kind } = stored;
+  const event = { id, at, atOffset, atGiven: true, producer, role, kind, ...content, properties };
+  return { ...event, digest: digestOf(event) };
+}
+
+export interface UpdateInput extends Scope {
+  readonly id: string;
+  /** The revision that the update was made of. */
+  readonly base: number;
+  readonly event: NewEvent;
+  /** Segments and vectors of the new text; absent when the text stays. */
+  readonly part: EventPart | undefined;
+  readonly space: SpaceIdentity;
+}
+
+/** `moved` when another update came first: the caller reads the event anew. */
+export type UpdateOutput = StoredEvent | "moved" | "gone";
+
+/** A new revision in one commit with its segments, words and vectors; the old one goes to the history (S12). */
+export const updateEventRow: WriteOperation<UpdateInput, UpdateOutput> = writeOperation(
+  "memory.update",
+  (unit, input) => {
+    const { connection, nowMicros } = unit;
+    const stored = findInScope(unit, input);
+    if (stored === undefined) return "gone";
+    if (stored === "damaged") throw damagedEvent(input.id);
+    if (stored.revision !== input.base) return "moved";
+    const { tenant } = input.tenant;
+    const row = findEvent(connection, tenant, input.id);
+    if (row === undefined) throw new HoldfastError("BUG", "An event was gone within its own transaction.");
+    const owner: EventOwner = { tenant, session: row.session, sessionId: stored.session, user: stored.user };
+    const revision = stored.revision + 1;
+    insertRevision(connection, stored.event, stored, nowMicros);
+    replaceEvent(connection, { event: stored.event, owner, revision }, input.event, nowMicros);
+    if (input.part === undefined) {
+      renewChecksums(connection, tenant, stored.event, vouchedBy(owner, input.event, revision));
+    } else {
+      const records = new SegmentRecords(unit, input.tenant, input.space);
+      records.remove(stored.event);
+      records.write({ event: stored.event, owner, revision, createdAt: stored.createdAt }, input.part);
+      records.finish();
+    }
+    const updated = findInScope(unit, input);
+    if (updated === undefined || updated === "damaged")
+      throw new HoldfastError("BUG", "An updated event cannot be read in its own transaction.");
+    return updated;
+  },
+);
+
+export function damagedEvent(id: string): HoldfastError {
+  const message = "The stored event is damaged and is not answered; remember it anew, or restore it from a backup.";
+  return new HoldfastError("DAMAGED", message, { details: { event: id } });
+}

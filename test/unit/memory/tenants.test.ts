@@ -1,0 +1,225 @@
+import { describe, expect, it } from "vitest";
+import type { Session, Tenant } from "../../../src/memory/contract.ts";
+import { openMemory } from "../../../src/open-memory.ts";
+import { createHashEmbedder } from "../../doubles/hash-embedder.ts";
+import { openMemoryBed } from "./memories.ts";
+
+/** Tables without rows of tenants: of the folder, of the store layer, of FTS5. */
+const SHARED_TABLES =
+  /^(holdfast|stores|partitions|tombstones|tenants|ended_tenants|spaces|text_index|segment_words.*|(records|vectors|removals)_\d+|sqlite_.*)$/;
+
+async function fill(tenant: Tenant, name: string): Promise<Session> {
+  const session = await tenant.createSession(`${name}-chat`, { user: `${name}-user` });
+  await session.remember({ id: `${name}-1`, text: `${name} moved to Lisbon`, properties: { topic: "home" } });
+  await session.remember({ id: `${name}-2`, text: `${name} bought a red bicycle` });
+  await session.updateEvent(`${name}-2`, { text: `${name} bought a blue bicycle` });
+  return session;
+}
+
+describe("tenants", () => {
+  it("[S1] createTenant answers the one that stands; racing creations make one", async () => {
+    const { memory, count } = await openMemoryBed();
+    const tenants = await Promise.all(Array.from({ length: 10 }, () => memory.createTenant("acme")));
+    expect(tenants.filter(({ created }) => created)).toHaveLength(1);
+    expect(count("tenants")).toBe(2);
+    expect((await memory.listTenants()).map(({ id }) => id)).toEqual(["acme", "default"]);
+    expect((await memory.listTenants({ after: "acme", limit: 1 })).map(({ id }) => id)).toEqual(["default"]);
+  });
+
+  it("[S1, S11] asking for an unknown tenant is an error and makes none", async () => {
+    const { memory, count } = await openMemoryBed();
+    await expect(memory.tenant("nobody")).rejects.toMatchObject({ code: "NOT_FOUND" });
+    expect(await memory.getTenant("nobody")).toBeUndefined();
+    expect(await memory.deleteTenant("nobody")).toEqual({ deleted: false });
+    await expect(memory.createTenant("")).rejects.toMatchObject({ code: "INVALID_NAME" });
+    expect(count("tenants")).toBe(1);
+  });
+
+  it("[S2] a tenant whose vectors are gone from the database is broken, not new", async () => {
+    const { memory, raw, count } = await openMemoryBed();
+    const acme = await memory.createTenant("acme");
+    const session = await fill(acme, "acme");
+    raw.exec("DELETE FROM partitions WHERE key = 'tenant_2'");
+    for (const call of [
+      () => acme.recall("Lisbon"),
+      () => session.remember({ text: "more" }),
+      () => acme.stats(),
+      () => acme.forget({ events: ["acme-1"] }),
+    ])
+      await expect(call()).rejects.toMatchObject({ code: "STORAGE_MISSING" });
+    expect(count("partitions")).toBe(0);
+    expect(count("events")).toBe(2);
+  });
+
+  it("[S11, G1] deleting a tenant ends every handle of it, and leaves nothing behind", async () => {
+    const { memory, raw, count } = await openMemoryBed();
+    const kept = await fill(memory, "kept");
+    const before = new Map(tablesOfTenants(raw).map((table) => [table, count(table)]));
+    const acme = await memory.createTenant("acme");
+    const session = await fill(acme, "acme");
+    expect(await memory.deleteTenant("acme", { erase: true })).toEqual({ deleted: true, erasure: "complete" });
+    await everyCallIsStale(acme, session);
+    const again = await memory.createTenant("acme");
+    expect(again.created).toBe(true);
+    await everyCallIsStale(acme, session);
+    expect(await again.count()).toBe(0);
+    expect((await again.recall("Lisbon")).hits).toEqual([]);
+    for (const table of tablesOfTenants(raw)) expect(count(table), table).toBe(before.get(table) ?? 0);
+    for (const table of ["records_1", "vectors_1"]) expect(count(table), table).toBe(2);
+    expect(count("ended_tenants")).toBe(0);
+    expect(await kept.count()).toBe(2);
+    expect((await memory.recall("Lisbon")).hits[0]?.event).toBe("kept-1");
+  });
+
+  it("[G1] a deletion that was cut short is finished after the next open", async () => {
+    const { memory, path, raw, count } = await openMemoryBed();
+    await fill(memory, "kept");
+    raw.exec("UPDATE sessions SET ending = 1");
+    expect(await memory.getSession("kept-chat")).toBeUndefined();
+    expect((await memory.recall("Lisbon")).hits).toEqual([]);
+    expect(await memory.count()).toBe(0);
+    expect((await memory.list()).events).toEqual([]);
+    expect(await memory.getEvent("kept-1")).toBeUndefined();
+    const other = await openMemory({ path, threads: "inline", embedder: createHashEmbedder() });
+    await expect.poll(() => count("sessions")).toBe(0);
+    expect(count("events")).toBe(0);
+    await other.close();
+  });
+
+  it("[S11] deleting a session ends its handles and frees its id; other sessions keep their events", async () => {
+    const { memory, count } = await openMemoryBed();
+    const other = await fill(memory, "other");
+    const session = await fill(memory, "gone");
+    expect(await memory.deleteSession("gone-chat")).toEqual({ deleted: true });
+    expect(await memory.deleteSession("gone-chat")).toEqual({ deleted: false });
+    await everySessionCallIsStale(session);
+    const again = await memory.createSession("gone-chat", { user: "somebody else" });
+    expect(again.created).toBe(true);
+    await everySessionCallIsStale(session);
+    expect(await again.count()).toBe(0);
+    expect(await memory.count()).toBe(2);
+    expect((await memory.recall("gone bicycle")).hits.map(({ session: id }) => id)).not.toContain("gone-chat");
+    expect(await other.count()).toBe(2);
+    expect(count("event_revisions")).toBe(1);
+  });
+
+  it("[S11] a session that is being deleted is finished by whoever creates its id anew", async () => {
+    const { memory, raw } = await openMemoryBed();
+    await fill(memory, "a");
+    raw.exec("UPDATE sessions SET ending = 1, incarnation = 'ended'");
+    const again = await memory.createSession("a-chat");
+    expect(again.created).toBe(true);
+    expect(await memory.count()).toBe(0);
+    await again.remember({ id: "a-1", text: "a new beginning" });
+    expect(await memory.count()).toBe(1);
+  });
+});
+
+describe("two tenants", () => {
+  it("[S10] never see each other: what exists elsewhere and what does not exist are answered alike", async () => {
+    const { memory } = await openMemoryBed();
+    const [acme, other] = [await memory.createTenant("acme"), await memory.createTenant("other")];
+    await fill(acme, "acme");
+    const mine = await fill(other, "other");
+    for (const method of methodsOf(other)) {
+      const ask = TENANT_CALLS[method];
+      if (ask === undefined) throw new Error(`No call with another tenant's ids is listed for Tenant.${method}.`);
+      const [theirs, nobodys] = [await outcomeOf(() => ask(other, "acme")), await outcomeOf(() => ask(other, "nope"))];
+      expect(theirs.replaceAll("acme", "nope"), `Tenant.${method}`).toBe(nobodys);
+    }
+    for (const method of methodsOf(mine)) {
+      const ask = SESSION_CALLS[method];
+      if (ask === undefined) throw new Error(`No call with another tenant's ids is listed for Session.${method}.`);
+      const [theirs, nobodys] = [await outcomeOf(() => ask(mine, "acme")), await outcomeOf(() => ask(mine, "nope"))];
+      expect(theirs.replaceAll("acme", "nope"), `Session.${method}`).toBe(nobodys);
+    }
+    expect(await acme.count()).toBe(2);
+    expect(await acme.getEvent("acme-2")).toMatchObject({ revision: 2 });
+    expect((await acme.recall("Lisbon")).hits[0]?.event).toBe("acme-1");
+  });
+});
+
+type Calls<T> = Readonly<Record<string, (on: T, name: string) => Promise<unknown>>>;
+
+/** Each with ids that a tenant of that name has. Scores move with one's own texts alone, so answers are compared whole. */
+const TENANT_CALLS: Calls<Tenant> = {
+  createSession: async (on, name) => {
+    const { id, created } = await on.createSession(`${name}-chat`);
+    await on.deleteSession(id);
+    return { id, created };
+  },
+  session: (on, name) => on.session(`${name}-chat`),
+  getSession: (on, name) => on.getSession(`${name}-chat`),
+  listSessions: (on, name) => on.listSessions({ user: `${name}-user` }),
+  deleteSession: (on, name) => on.deleteSession(`${name}-chat`),
+  recall: (on, name) => on.recall("Lisbon", { user: `${name}-user` }),
+  getEvent: (on, name) => on.getEvent(`${name}-1`),
+  list: (on, name) => on.list({ user: `${name}-user` }),
+  count: (on, name) => on.count({ where: `session = '${name}-chat'` }),
+  updateEvent: (on, name) => on.updateEvent(`${name}-1`, { text: "taken over" }),
+  history: (on, name) => on.history(`${name}-2`),
+  forget: (on, name) => on.forget({ events: [`${name}-1`] }),
+  stats: async (on) => (await on.stats()).events,
+};
+
+const SESSION_CALLS: Calls<Session> = {
+  remember: async (on, name) => {
+    const receipt = await on.remember({ id: `${name}-1`, text: "our own" });
+    await on.forget({ events: [receipt.id] });
+    return receipt;
+  },
+  rememberMany: async (on, name) => {
+    const receipts = await on.rememberMany([{ id: `${name}-1`, text: "our own" }]);
+    await on.forget({ events: receipts.map(({ id }) => id) });
+    return receipts;
+  },
+  recall: (on, name) => on.recall("Lisbon", { where: `user = '${name}-user'` }),
+  getEvent: (on, name) => on.getEvent(`${name}-1`),
+  list: (on, name) => on.list({ where: `user = '${name}-user'` }),
+  count: (on, name) => on.count({ where: `user = '${name}-user'` }),
+  updateEvent: (on, name) => on.updateEvent(`${name}-1`, { text: "taken over" }),
+  history: (on, name) => on.history(`${name}-2`),
+  forget: (on, name) => on.forget({ events: [`${name}-1`] }),
+};
+
+async function outcomeOf(call: () => Promise<unknown>): Promise<string> {
+  try {
+    return JSON.stringify((await call()) ?? null);
+  } catch (error) {
+    const { code, message, details } = error as { code?: string; message: string; details?: unknown };
+    return JSON.stringify({ code, message, details });
+  }
+}
+
+/** Names of the methods of a handle, those of the classes above it with them. */
+function methodsOf(handle: object): readonly string[] {
+  const names: string[] = [];
+  for (let at = Object.getPrototypeOf(handle); at !== Object.prototype; at = Object.getPrototypeOf(at)) {
+    for (const [name, { value }] of Object.entries(Object.getOwnPropertyDescriptors(at)))
+      if (name !== "constructor" && typeof value === "function") names.push(name);
+  }
+  return [...new Set(names)];
+}
+
+async function everyCallIsStale(tenant: Tenant, session: Session): Promise<void> {
+  for (const method of methodsOf(tenant)) {
+    const call = TENANT_CALLS[method];
+    await expect(call?.(tenant, "acme"), `Tenant.${method}`).rejects.toMatchObject({ code: "STALE" });
+  }
+  await everySessionCallIsStale(session);
+}
+
+async function everySessionCallIsStale(session: Session): Promise<void> {
+  for (const method of methodsOf(session)) {
+    const call = SESSION_CALLS[method];
+    await expect(call?.(session, "acme"), `Session.${method}`).rejects.toMatchObject({ code: "STALE" });
+  }
+}
+
+function tablesOfTenants(raw: { prepare(sql: string): { all(): readonly Record<string, unknown>[] } }): string[] {
+  return raw
+    .prepare("SELECT name FROM sqlite_schema WHERE type = 'table'")
+    .all()
+    .map(({ name }) => String(name))
+    .filter((name) => !SHARED_TABLES.test(name));
+}
