@@ -72,5 +72,12 @@ export type {
   UpdateOptions,
 } from "./memory/event-contract.ts";
 export type { EventInput } from "./memory/event-input.ts";
+export type {
+  EmbedPendingOptions,
+  EmbedPendingProgress,
+  PendingEmbedding,
+  PendingOptions,
+  PendingPage,
+} from "./memory/pending-contract.ts";
 export { type MemoryOptions, openMemory } from "./open-memory.ts";
 export { openStore, type StoreOptions } from "./open-store.ts";

@@ -1,4 +1,4 @@
-import { HoldfastError } from "../errors/index.ts";
+import { HoldfastError, isHoldfastError } from "../errors/index.ts";
 import { yieldToEventLoop } from "../io/clock.ts";
 import { assertNotAborted } from "./abort.ts";
 import { countTokens } from "./count-tokens.ts";
@@ -19,7 +19,14 @@ export function checkText(embedder: Embedder, text: unknown, position: number): 
   if (text.trim() === "") return refuse("INVALID_TEXT", position, "is empty; leave it out");
   if (/\p{Surrogate}/u.test(text))
     return refuse("INVALID_TEXT", position, "holds a lone surrogate; it is not valid Unicode");
-  const tokens = countTokens(embedder, text);
+  let tokens: number | undefined;
+  try {
+    tokens = countTokens(embedder, text);
+  } catch (error) {
+    // A counter that fails for one text says nothing about the others.
+    if (isHoldfastError(error, "EMBEDDING_FAILED")) return { error };
+    throw error;
+  }
   if (tokens === 0)
     return refuse("INVALID_TEXT", position, "holds nothing that the embedding model can read; leave it out");
   if (tokens !== undefined && embedder.maxTokens !== undefined && tokens > embedder.maxTokens) {

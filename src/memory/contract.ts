@@ -12,12 +12,18 @@ import type {
   ScopedListOptions,
 } from "./event-contract.ts";
 import type { EventInput } from "./event-input.ts";
+import type { EmbedPendingOptions, EmbedPendingProgress, PendingOptions, PendingPage } from "./pending-contract.ts";
 
 /** What `remember` answers for one event. */
 export interface RememberReceipt {
   readonly id: string;
   /** `false` when the same event was there already. */
   readonly created: boolean;
+  /**
+   * Present when the embedder failed for some of its text: the event is kept and found by its words, and by its
+   * meaning as soon as the embedder answers (S7).
+   */
+  readonly pending?: true;
 }
 
 export interface ScopedRecallOptions extends CallOptions {
@@ -137,6 +143,8 @@ export interface MemoryStats {
   readonly segments: number;
   readonly words: number;
   readonly vectors: number;
+  /** Segments that wait for their vector, and those that are parked (S7). */
+  readonly pending: { readonly waiting: number; readonly parked: number };
   readonly dimensions?: number;
   /** The identity of the model that made the vectors. */
   readonly space?: string;
@@ -193,6 +201,8 @@ export interface Tenant extends EventCalls {
   /** In commits of bounded size; visible in every read when it returns (S6). */
   forget(selection: ForgetSelection, options?: ForgetOptions): Promise<ForgetReceipt>;
   stats(options?: CallOptions): Promise<MemoryStats>;
+  /** Segments without a vector, in pages: the embedder failed for them (S7). */
+  pendingEmbeddings(options?: PendingOptions): Promise<PendingPage>;
 }
 
 /** A tenant as `createTenant` answers it. */
@@ -216,6 +226,8 @@ export interface Memory extends Tenant, AsyncDisposable {
    * the traffic, or, with `erase`, before the call returns.
    */
   deleteTenant(id: string, options?: DeletionOptions): Promise<DeletionReceipt>;
+  /** Tries every segment of the folder that has no vector once, now, parked ones too. */
+  embedPending(options?: EmbedPendingOptions): Promise<EmbedPendingProgress>;
   /** Idempotent; waits for calls in flight, at most 10 s (E12). */
   close(): Promise<void>;
 }

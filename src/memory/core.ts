@@ -13,6 +13,7 @@ import { toLimit, toThreshold } from "../store/query-input.ts";
 import type { RecallAnswer, RecallOptions, RememberReceipt } from "./contract.ts";
 import { type EventInput, toEvent } from "./event-input.ts";
 import { RANKING } from "./fusion.ts";
+import { PendingEmbedder } from "./pending-embedder.ts";
 import type { Pipeline } from "./pipeline.ts";
 import { recallSegments } from "./recall.ts";
 import { toHit } from "./recall-hit.ts";
@@ -25,11 +26,15 @@ import type { TenantLife } from "./tenants.ts";
 /** Bytes that an event holds in the queue beside its text and vectors. */
 export const EVENT_OVERHEAD_BYTES = 512;
 
+/** A failing embedder is asked again after so long. */
+const RETRY_SOON_MS = 1_000;
+
 /** What a memory does for every tenant and session of one folder. */
 export class MemoryCore {
   readonly database: Database;
   readonly pipeline: Pipeline;
   readonly reclaimer: Reclaimer;
+  readonly pending: PendingEmbedder;
   readonly #clock: Clock;
   readonly #inFlight = new Set<Promise<unknown>>();
   #closed = false;
@@ -42,6 +47,7 @@ export class MemoryCore {
     this.#clock = clock;
     this.reclaimer = new Reclaimer(database, [reclaimMemory]);
     if (database.lookup(hasReclaimable, null)) this.reclaimer.wake();
+    this.pending = new PendingEmbedder(database, pipeline);
   }
 
   /** Raises CLOSED: also when the folder itself is still open, by another handle of this process. */
@@ -58,7 +64,7 @@ export class MemoryCore {
   /** Takes no more calls and waits for those that still embed, at most 10 s: their commits are yet to come (E12). */
   async close(): Promise<void> {
     this.#closed = true;
-    await settledWithin([...this.#inFlight, this.reclaimer.stop()], CLOSE_WAIT_MS);
+    await settledWithin([...this.#inFlight, this.reclaimer.stop(), this.pending.stop()], CLOSE_WAIT_MS);
     this.#abandoned = true;
   }
 
@@ -102,8 +108,8 @@ export class MemoryCore {
       if (stored !== undefined) assertSameEvent(event, stored);
       return stored === undefined;
     });
-    const created = await this.#write(session, fresh, options);
-    return events.map(({ id }) => ({ id, created: created.has(id) }));
+    const { created, pending } = await this.#write(session, fresh, options);
+    return events.map(({ id }) => ({ id, created: created.has(id), ...(pending.has(id) && { pending: true }) }));
   }
 
   async recall(
@@ -135,8 +141,8 @@ export class MemoryCore {
     throw new HoldfastError("NOT_FOUND", message, { details: { session: id } });
   }
 
-  async #write(session: SessionLife, events: readonly NewEvent[], options: CallOptions): Promise<ReadonlySet<string>> {
-    if (events.length === 0) return new Set();
+  async #write(session: SessionLife, events: readonly NewEvent[], options: CallOptions): Promise<Written> {
+    if (events.length === 0) return { created: new Set(), pending: new Set() };
     const parts = await this.pipeline.toParts(events, options);
     this.assertWanted();
     const sizeBytes = parts.reduce(
@@ -145,8 +151,17 @@ export class MemoryCore {
     );
     const input = { session, space: this.pipeline.identity, parts };
     const { created } = await this.database.write(rememberEvents, input, { ...options, sizeBytes });
-    return new Set(events.filter((_, index) => created[index] === true).map(({ id }) => id));
+    const isNew = new Set(events.filter((_, index) => created[index] === true).map(({ id }) => id));
+    const pending = new Set(parts.filter(({ missing }) => missing !== undefined).map(({ event }) => event.id));
+    if (pending.size > 0) this.pending.wake(RETRY_SOON_MS);
+    return { created: isNew, pending };
   }
+}
+
+interface Written {
+  readonly created: ReadonlySet<string>;
+  /** Events with segments that the embedder failed for. */
+  readonly pending: ReadonlySet<string>;
 }
 
 function assertDistinct(ids: readonly string[]): void {

@@ -1,6 +1,8 @@
 import type { Operation } from "../database/operation.ts";
 import { countEventRows, listEventRows, readEventRow, readHistory } from "./event-rows.ts";
 import { compactWords, countForgettable, countKnown, forgetEvents, forgetSome } from "./forget.ts";
+import { hasPending, listPending } from "./pending.ts";
+import { claimPending, settlePending } from "./pending-claims.ts";
 import { recallSegments } from "./recall.ts";
 import { hasReclaimable, reclaimEndedTenant, reclaimEndingSession, reclaimMemory } from "./reclaim.ts";
 import { knownEvents, rememberEvents } from "./remember.ts";
@@ -34,6 +36,10 @@ export const MEMORY_OPERATIONS: readonly Operation[] = [
   countForgettable,
   countKnown,
   compactWords,
+  hasPending,
+  claimPending,
+  settlePending,
+  listPending,
   hasReclaimable,
   reclaimMemory,
   reclaimEndedTenant,

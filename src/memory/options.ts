@@ -16,6 +16,7 @@ import type {
   ScopedListOptions,
   UpdateOptions,
 } from "./event-contract.ts";
+import type { EmbedPendingOptions, PendingOptions } from "./pending-contract.ts";
 
 /** The options of a memory's calls, by name. */
 export const SCOPED_RECALL_OPTIONS: OptionNames<ScopedRecallOptions> = {
@@ -64,5 +65,9 @@ export const SCOPED_COUNT_OPTIONS: OptionNames<ScopedCountOptions> = { ...CALL_O
 export const COUNT_OPTIONS: OptionNames<CountOptions> = { user: true, session: true, ...SCOPED_COUNT_OPTIONS };
 
 export const EVENT_UPDATE: OptionNames<EventUpdate> = { text: true, blocks: true, properties: true };
+
+export const PENDING_OPTIONS: OptionNames<PendingOptions> = { ...CALL_OPTIONS, state: true, limit: true, after: true };
+
+export const EMBED_PENDING_OPTIONS: OptionNames<EmbedPendingOptions> = { ...CALL_OPTIONS, onProgress: true };
 
 export const UPDATE_OPTIONS: OptionNames<UpdateOptions> = { ...CALL_OPTIONS, expectedRevision: true };

@@ -3,20 +3,26 @@ import { assertNotAborted } from "../embedding/abort.ts";
 import { QueryCache } from "../embedding/cache.ts";
 import { embedChecked } from "../embedding/checked.ts";
 import { countTokens } from "../embedding/count-tokens.ts";
+import { embedEach } from "../embedding/each.ts";
 import { closeEmbedder, openEmbedder } from "../embedding/embed-call.ts";
 import type { Embedder } from "../embedding/embedder.ts";
 import { identityText } from "../embedding/identity.ts";
 import type { SpaceIdentity } from "../embedding/spaces.ts";
+import type { Embedded } from "../embedding/vector-checks.ts";
 import { isHoldfastError } from "../errors/index.ts";
 import { giveWay } from "../io/clock.ts";
 import { segmentTextInSlices } from "../segments/segmenter.ts";
 import type { NewEvent } from "../segments/sqlite/events.ts";
 import type { SegmentRange } from "../segments/sqlite/segments.ts";
 import { textRanges } from "./blocks.ts";
+import type { Missing } from "./pending.ts";
 import { type EventPart, searchableText } from "./segment-records.ts";
 
 /** The least part of the model's window that is left for the text when a producer's name is very long. */
 const TEXT_SHARE_MIN = 0.5;
+
+/** Embedded to learn whether an embedder works at all. */
+const PROBE = "hello";
 
 /** Segments texts and embeds them, with the model's own tokens counted, so that nothing is cut in silence (S3). */
 export class Pipeline {
@@ -31,32 +37,74 @@ export class Pipeline {
     return { identity: identityText(this.#embedder), dimensions: this.#embedder.dimensions };
   }
 
-  /** No transaction is open while this runs. */
+  /**
+   * No transaction is open while this runs. What the embedder fails for is missing, and what it failed with is kept as
+   * the reason (S7); ABORTED, TIMEOUT and PACKAGE_MISSING, which no retry mends, are raised.
+   */
   async toParts(events: readonly NewEvent[], options: CallOptions): Promise<readonly EventPart[]> {
-    await openEmbedder(this.#embedder, options.signal);
     const ranges: (readonly SegmentRange[])[] = [];
-    for (const event of events) ranges.push(await this.#segment(event, options.signal));
+    for (const event of events) ranges.push(await this.cut(event, options.signal));
     const texts: string[] = [];
     for (const [index, event] of events.entries()) {
       for (const range of ranges[index] ?? []) {
         await giveWay();
-        texts.push(this.#derive(event, range));
+        texts.push(this.derive(event, range));
       }
     }
-    const vectors = await embedChecked(this.#embedder, texts, {
-      kind: "document",
-      ...(options.signal && { signal: options.signal }),
-    });
+    const outcomes = await this.embed(texts, options);
     let next = 0;
     return events.map((event, index) => {
       const segments = ranges[index] ?? [];
-      const joined = new Float32Array(segments.length * this.#embedder.dimensions);
-      for (const [slot] of segments.entries()) {
-        joined.set(vectors[next] ?? [], slot * this.#embedder.dimensions);
-        next += 1;
-      }
-      return { event, segments, vectors: joined };
+      const own = outcomes.slice(next, next + segments.length);
+      next += segments.length;
+      return { event, segments, ...this.#join(own) };
     });
+  }
+
+  /**
+   * Cuts an event's texts to the embedder's window. Where its tokens cannot be counted now, each text is one segment,
+   * and is cut when its vectors are made.
+   */
+  async cut(
+    event: Pick<NewEvent, "text" | "blocks" | "producer">,
+    signal: AbortSignal | undefined,
+  ): Promise<readonly SegmentRange[]> {
+    const ranges = textRanges(event);
+    try {
+      await openEmbedder(this.#embedder, signal);
+      return await this.#cutToWindow(event, ranges, signal);
+    } catch (error) {
+      if (isHoldfastError(error, "EMBEDDING_FAILED")) return ranges;
+      throw error;
+    }
+  }
+
+  /** One outcome a text, in input order. */
+  async embed(texts: readonly string[], options: CallOptions): Promise<readonly Embedded[]> {
+    const outcomes = await embedEach(this.#embedder, texts, {
+      kind: "document",
+      ...(options.signal && { signal: options.signal }),
+    });
+    for (const outcome of outcomes)
+      if ("error" in outcome && outcome.error.code === "PACKAGE_MISSING") throw outcome.error;
+    return outcomes;
+  }
+
+  /** Whether the embedder answers for an innocent text: then it is a failing text's own fault. */
+  async works(options: CallOptions): Promise<boolean> {
+    const [outcome] = await this.embed([PROBE], options);
+    return outcome !== undefined && "vector" in outcome;
+  }
+
+  #join(outcomes: readonly Embedded[]): Pick<EventPart, "vectors" | "missing"> {
+    const { dimensions } = this.#embedder;
+    const vectors = new Float32Array(outcomes.length * dimensions);
+    const missing = new Map<number, Missing>();
+    for (const [slot, outcome] of outcomes.entries()) {
+      if ("vector" in outcome) vectors.set(outcome.vector, slot * dimensions);
+      else missing.set(slot, { reason: outcome.error.code });
+    }
+    return { vectors, ...(missing.size > 0 && { missing }) };
   }
 
   /** The question's vector, or `undefined` when the embedder failed: text search still answers (S7, D11). */
@@ -82,8 +130,11 @@ export class Pipeline {
     await closeEmbedder(this.#embedder);
   }
 
-  async #segment(event: NewEvent, signal: AbortSignal | undefined): Promise<readonly SegmentRange[]> {
-    const ranges = textRanges(event);
+  async #cutToWindow(
+    event: Pick<NewEvent, "text" | "producer">,
+    ranges: readonly SegmentRange[],
+    signal: AbortSignal | undefined,
+  ): Promise<readonly SegmentRange[]> {
     const { maxTokens } = this.#embedder;
     if (maxTokens === undefined || this.#embedder.countTokens === undefined) return ranges;
     const spoken = event.producer === undefined ? 0 : (this.#count(`${event.producer}: `) ?? 0);
@@ -99,12 +150,18 @@ export class Pipeline {
   }
 
   /** What is embedded of a segment: with the speaker, unless the name alone would fill the window. */
-  #derive(event: NewEvent, range: SegmentRange): string {
+  derive(event: Pick<NewEvent, "text" | "producer">, range: SegmentRange): string {
     const { maxTokens } = this.#embedder;
     const whole = searchableText(event, range);
-    const tokens = maxTokens === undefined ? undefined : this.#count(whole);
-    if (maxTokens === undefined || tokens === undefined || tokens <= maxTokens) return whole;
-    return event.text.slice(range.start, range.end);
+    if (maxTokens === undefined || event.producer === undefined) return whole;
+    try {
+      const tokens = this.#count(whole);
+      return tokens === undefined || tokens <= maxTokens ? whole : event.text.slice(range.start, range.end);
+    } catch (error) {
+      // Tokens that cannot be counted now are counted when the vector is made.
+      if (isHoldfastError(error, "EMBEDDING_FAILED")) return whole;
+      throw error;
+    }
   }
 
   #count(text: string): number | undefined {

@@ -1,6 +1,7 @@
 import { SPACES_SCHEMA } from "../embedding/spaces.ts";
 import { EVENTS_SCHEMA } from "../segments/sqlite/schema.ts";
 import { textIndexSchema } from "../segments/sqlite/text-index.ts";
+import { PENDING_SCHEMA } from "./pending.ts";
 import { TEXT_INDEX_VERSION_SCHEMA } from "./text-index-version.ts";
 
 /**
@@ -36,5 +37,6 @@ export const MEMORY_SCHEMA: readonly string[] = [
   EVENTS_SCHEMA,
   textIndexSchema,
   TEXT_INDEX_VERSION_SCHEMA,
+  PENDING_SCHEMA,
   SPACES_SCHEMA,
 ];

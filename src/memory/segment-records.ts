@@ -13,6 +13,7 @@ import {
 import { tokensOf } from "../segments/sqlite/terms.ts";
 import { indexSegment, unindexSegment } from "../segments/sqlite/text-index.ts";
 import { tokeniseWords } from "../segments/words.ts";
+import { insertPending, type Missing, removePending } from "./pending.ts";
 import { countSegments, type TenantLife } from "./tenants.ts";
 import { ensureSpace, ensureTenantPartition, tenantPartition, vectorValues } from "./vector-records.ts";
 
@@ -20,8 +21,10 @@ import { ensureSpace, ensureTenantPartition, tenantPartition, vectorValues } fro
 export interface EventPart {
   readonly event: NewEvent;
   readonly segments: readonly SegmentRange[];
-  /** Shape [segments.length × dimensions]. */
+  /** Shape [segments.length × dimensions]; the rows of missing ones are not read. */
   readonly vectors: Float32Array;
+  /** Segments without a vector, by their position: they wait for one (S7). */
+  readonly missing?: ReadonlyMap<number, Missing>;
 }
 
 /** A stored event whose segments are written. */
@@ -72,9 +75,22 @@ export class SegmentRecords {
       noteTokens(connection, segment, indexed.tokenString);
       this.#documents += 1;
       this.#tokens += indexed.tokenCount;
+      const missing = part.missing?.get(index);
+      if (missing !== undefined) {
+        insertPending(this.#unit, { segment, tenant, event: row.event }, missing);
+        continue;
+      }
       this.#vectors?.put({ id: String(segment), vector: bytes.subarray(index * stride, (index + 1) * stride), values });
       this.#vectorsChanged = true;
     }
+  }
+
+  /** Gives a segment that had none its vector. */
+  putVector(row: EventRow, event: NewEvent, segment: number, vector: Float32Array): void {
+    const bytes = new Uint8Array(vector.buffer, vector.byteOffset, vector.byteLength);
+    const values = vectorValues(row.owner, event, row.createdAt);
+    this.#vectors?.put({ id: String(segment), vector: bytes, values });
+    this.#vectorsChanged = true;
   }
 
   remove(event: number): void {
@@ -85,6 +101,7 @@ export class SegmentRecords {
       this.#tokens -= tokensOf(segment.tokenString).length;
       if (this.#vectors?.remove(String(segment.segment)) === true) this.#vectorsChanged = true;
     }
+    removePending(this.#unit, event);
     deleteSegments(connection, event);
   }
 

@@ -1,5 +1,6 @@
 import { type ReadOperation, readOperation } from "../database/operation.ts";
 import { currentSpace } from "../embedding/spaces.ts";
+import { countPending } from "./pending.ts";
 import { requireTenant, type TenantLife } from "./tenants.ts";
 import { tenantPartition } from "./vector-records.ts";
 
@@ -10,6 +11,7 @@ export interface StatsRow {
   /** Words in the text index. */
   readonly words: number;
   readonly vectors: number;
+  readonly pending: { readonly waiting: number; readonly parked: number };
   /** The embedding space that serves, as its identity says; absent before the first vector. */
   readonly space: string | undefined;
   readonly dimensions: number | undefined;
@@ -33,6 +35,7 @@ export const memoryStats: ReadOperation<TenantLife, StatsRow> = readOperation("m
     segments: documents,
     words: tokens,
     vectors,
+    pending: countPending(connection, tenant, undefined),
     space: space?.identity,
     dimensions: space?.dimensions,
     fileBytes: count("SELECT page_count * page_size AS count FROM pragma_page_count(), pragma_page_size()"),

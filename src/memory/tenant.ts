@@ -36,9 +36,12 @@ import {
   FORGET_OPTIONS,
   LIST_OPTIONS,
   LIST_SESSIONS_OPTIONS,
+  PENDING_OPTIONS,
   RECALL_OPTIONS,
   UPDATE_OPTIONS,
 } from "./options.ts";
+import { listPending } from "./pending.ts";
+import type { PendingOptions, PendingPage } from "./pending-contract.ts";
 import { SessionHandle } from "./session.ts";
 import { createSessionRow, findSessionRow, listSessionRows } from "./sessions.ts";
 import { memoryStats } from "./stats.ts";
@@ -46,6 +49,7 @@ import type { TenantLife } from "./tenants.ts";
 
 const SESSION_BYTES = 1_024;
 const DEFAULT_PAGE = 100;
+const PENDING_CURSOR = /^p(\d{1,15})$/;
 
 /** The public memory of one tenant: checks arguments and calls what does the work. */
 export class TenantHandle implements Tenant {
@@ -164,6 +168,26 @@ export class TenantHandle implements Tenant {
   async forget(selection: ForgetSelection, options: ForgetOptions = {}): Promise<ForgetReceipt> {
     assertOptions(options, FORGET_OPTIONS, "forget");
     return this.#forgetting.forget({ tenant: this.life }, selection, options);
+  }
+
+  async pendingEmbeddings(options: PendingOptions = {}): Promise<PendingPage> {
+    this.core.assertOpen();
+    assertOptions(options, PENDING_OPTIONS, "pendingEmbeddings");
+    const { state, limit = DEFAULT_PAGE, after = "p0", ...call } = options;
+    if (state !== undefined && state !== "waiting" && state !== "parked")
+      throw new HoldfastError("INVALID_ARGUMENT", 'state is "waiting" or "parked".');
+    assertPageSize(limit);
+    const [, place] = PENDING_CURSOR.exec(String(after)) ?? [];
+    if (place === undefined)
+      throw new HoldfastError("INVALID_ARGUMENT", "after is the next of an earlier page, as it was answered.");
+    const input = { tenant: this.life, state, after: Number(place), limit };
+    const rows = await this.core.database.read(listPending, input, call);
+    const last = rows.length === limit ? rows.at(-1)?.segment : undefined;
+    const segments = rows.map(({ segment: _, nextAt, ...row }) => ({
+      ...row,
+      nextAt: formatDatetime(BigInt(nextAt) * 1_000n),
+    }));
+    return { segments, ...(last !== undefined && { next: `p${last}` }) };
   }
 
   async stats(options: CallOptions = {}): Promise<MemoryStats> {

@@ -23,6 +23,7 @@ interface ImportSummary {
   readonly read: number;
   readonly remembered: number;
   readonly present: number;
+  readonly pending: number;
   readonly invalid: number;
   readonly seconds: number;
 }
@@ -156,9 +157,11 @@ class ImportRun {
   }
 
   #counts(): string {
-    const { read, remembered, present, invalid } = this.#summary();
+    const { read, remembered, present, pending, invalid } = this.#summary();
     const [lines, kept, known, refused] = [read, remembered, present, invalid].map(formatCount);
-    return `${lines} read, ${kept} remembered, ${known} already there, ${refused} invalid`;
+    const waiting =
+      pending === 0 ? "" : ` (${formatCount(pending)} of them found by words alone until the embedder works)`;
+    return `${lines} read, ${kept} remembered${waiting}, ${known} already there, ${refused} invalid`;
   }
 
   #pace(): string {

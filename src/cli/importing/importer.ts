@@ -13,6 +13,8 @@ export interface NumberedEvent extends EventLine {
 export interface ImportCounts {
   readonly remembered: number;
   readonly present: number;
+  /** Of the remembered ones, those that the embedder failed for: found by words, and by meaning later. */
+  readonly pending: number;
 }
 
 export interface ImporterOptions {
@@ -39,6 +41,7 @@ export class Importer {
   #bytesWaiting = 0;
   #remembered = 0;
   #present = 0;
+  #pending = 0;
 
   constructor(memory: Memory, options: ImporterOptions) {
     this.#memory = memory;
@@ -46,7 +49,7 @@ export class Importer {
   }
 
   get counts(): ImportCounts {
-    return { remembered: this.#remembered, present: this.#present };
+    return { remembered: this.#remembered, present: this.#present, pending: this.#pending };
   }
 
   async add(event: NumberedEvent): Promise<void> {
@@ -92,6 +95,7 @@ export class Importer {
     const created = receipts.filter((receipt) => receipt.created).length;
     this.#remembered += created;
     this.#present += receipts.length - created;
+    this.#pending += receipts.filter((receipt) => receipt.pending).length;
     this.#options.onCommit(events.reduce((sum, { lineBytes }) => sum + lineBytes, 0));
   }
 

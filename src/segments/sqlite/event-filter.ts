@@ -117,6 +117,19 @@ export function selectEvents(
   return select.all(tenant, ...place, ...parameters, page.limit);
 }
 
+/** How many segments of admitted events have no vector, by state. */
+export function pendingByState(
+  connection: Connection,
+  { tenant, filter }: EventSelection,
+): readonly { readonly state: string; readonly count: number }[] {
+  const { sql, parameters } = admittedBy(filter);
+  const select = connection.prepare(
+    `SELECT p.state, count(*) AS count FROM pending_vectors AS p JOIN events AS e ON e.event = p.event
+     JOIN sessions AS n ON n.session = e.session WHERE p.tenant = ? AND n.ending = 0 AND (${sql}) GROUP BY p.state`,
+  );
+  return select.all(tenant, ...parameters).map(({ state, count }) => ({ state: String(state), count: Number(count) }));
+}
+
 function admittedBy(filter: BoundFilter | undefined): ReturnType<typeof compileEvents> {
   return filter === undefined ? { sql: "1", parameters: [] } : compileEvents(filter);
 }

@@ -18,18 +18,19 @@ const FAULTS: readonly (readonly [string, Partial<Embedder>])[] = [
 ];
 
 describe("an embedder", () => {
-  it.each(FAULTS)(
-    "[S7] that %s fails the call with EMBEDDING_FAILED, and recall answers by words",
-    async (_, fault) => {
-      const memory = await openMemory({ inMemory: true, embedder: { ...createHashEmbedder(), ...fault } });
-      const session = await memory.createSession("a");
-      await expect(session.remember({ text: "a few words", producer: "bob" })).rejects.toMatchObject({
-        code: "EMBEDDING_FAILED",
-      });
-      expect((await memory.recall("words")).hits).toEqual([]);
-      await memory.close();
-    },
-  );
+  it.each(FAULTS)("[S7] that %s loses no event: it is kept, found by words, and told of", async (_, fault) => {
+    const memory = await openMemory({ inMemory: true, embedder: { ...createHashEmbedder(), ...fault } });
+    const session = await memory.createSession("a");
+    const receipt = await session.remember({ id: "e", text: "a few words", producer: "bob" });
+    expect(receipt).toEqual({ id: "e", created: true, pending: true });
+    const { hits } = await memory.recall("words");
+    expect(hits).toMatchObject([{ event: "e", channels: ["text"] }]);
+    expect(await memory.stats()).toMatchObject({ vectors: 0, pending: { waiting: 1, parked: 0 } });
+    expect(await memory.pendingEmbeddings()).toMatchObject({
+      segments: [{ event: "e", session: "a", state: "waiting", reason: "EMBEDDING_FAILED" }],
+    });
+    await memory.close();
+  });
 
   it("[E12] that cannot be closed is named by the close, behind the folder's own", async () => {
     const embedder = { ...createHashEmbedder(), close: raise };

@@ -159,6 +159,7 @@ const TENANT_CALLS: Calls<Tenant> = {
   updateEvent: (on, name) => on.updateEvent(`${name}-1`, { text: "taken over" }),
   history: (on, name) => on.history(`${name}-2`),
   forget: (on, name) => on.forget({ events: [`${name}-1`] }),
+  pendingEmbeddings: (on) => on.pendingEmbeddings(),
   stats: async (on) => (await on.stats()).events,
 };
 
