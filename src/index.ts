@@ -40,6 +40,7 @@ export {
 export { filter, parse, print } from "./filter/index.ts";
 export type { Block, JsonValue } from "./memory/blocks.ts";
 export type {
+  ContextEvent,
   CreatedTenant,
   DeletionOptions,
   DeletionReceipt,
@@ -49,6 +50,7 @@ export type {
   Memory,
   MemoryStats,
   RecallAnswer,
+  RecallExplanation,
   RecallHit,
   RecallOptions,
   RememberReceipt,
@@ -79,5 +81,13 @@ export type {
   PendingOptions,
   PendingPage,
 } from "./memory/pending-contract.ts";
+export {
+  contextOf,
+  type RecalledContext,
+  type RecalledEvent,
+  type RecalledSession,
+  type RenderOptions,
+  renderContext,
+} from "./memory/prompt-context.ts";
 export { type MemoryOptions, openMemory } from "./open-memory.ts";
 export { openStore, type StoreOptions } from "./open-store.ts";

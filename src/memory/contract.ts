@@ -33,6 +33,17 @@ export interface ScopedRecallOptions extends CallOptions {
   readonly where?: Where<EventFields>;
   /** In [−1, 1], inclusive: drops hits of the vector channel below it; a text hit stands by its own. */
   readonly minCosineSimilarity?: number;
+  /** What is searched; default both. With one alone its own score orders. */
+  readonly channels?: readonly ("vector" | "text")[];
+  /** Events of the same session before and after each hit, 0…20; a number means both; default 1. */
+  readonly context?: number | { readonly before?: number; readonly after?: number };
+  /** Adds how the answer came about. */
+  readonly explain?: boolean;
+  /**
+   * Waits for an embedder that is still opening. By default the words answer at once until it is there, and the answer
+   * says `model-loading`.
+   */
+  readonly waitForModel?: boolean;
 }
 
 export interface RecallOptions extends ScopedRecallOptions {
@@ -59,13 +70,32 @@ export interface RecallHit {
   readonly range: { readonly start: number; readonly end: number };
   readonly properties: PropertyValues;
   readonly revision: number;
-  /** Orders the hits of one answer; see `ranking`. */
+  /** In (0, 1): 0.5 is an average candidate of this question. Orders the hits of one answer alone; see `ranking`. */
   readonly score: number;
-  /** In [−1, 1]; absent where vectors did not take part. */
+  /** In [−1, 1]; absent where vectors did not take part, or the segment has none yet. */
   readonly cosineSimilarity?: number;
   /** BM25; absent where none of the question's telling words is in the text. */
   readonly textScore?: number;
+  /** Which channels admit it. */
   readonly channels: readonly ("vector" | "text")[];
+  /** What was said around it in the same session, in the order of time. */
+  readonly context: { readonly before: readonly ContextEvent[]; readonly after: readonly ContextEvent[] };
+  /** With `explain`: what made the score, in deviations from the mean of the question's candidates. */
+  readonly parts?: {
+    readonly text: number;
+    readonly vector: number;
+    readonly neighbours: number;
+    readonly producer: number;
+  };
+}
+
+/** An event beside a hit. */
+export interface ContextEvent {
+  readonly event: string;
+  readonly at: string;
+  readonly producer?: string;
+  readonly role?: string;
+  readonly text: string;
 }
 
 export interface RecallAnswer {
@@ -74,12 +104,36 @@ export interface RecallAnswer {
   /** Name and version of what ordered the hits. */
   readonly ranking: string;
   /**
-   * Whether vectors took part: `searched`; `not-embedded` when the question could not be embedded;
-   * `no-vectors` before the first event; `other-space` when another model made the vectors.
+   * Whether vectors took part: `searched`; `model-loading` while the embedder opens; `not-embedded` when the question
+   * could not be embedded; `no-vectors` before the first event; `other-space` when another model made the vectors;
+   * `not-asked` when `channels` leaves them out.
    */
-  readonly vectorSearch: "searched" | "not-embedded" | "no-vectors" | "other-space";
+  readonly vectorSearch: "searched" | "model-loading" | "not-embedded" | "no-vectors" | "other-space" | "not-asked";
+  /** Segments in scope that are not searchable by vector: waiting for the embedder, parked, of another model (S5). */
+  readonly coverage: { readonly pending: number; readonly parked: number; readonly otherSpace: number };
   /** Rows left out because their checksum did not hold (E11). */
   readonly damaged: number;
+  /** With `explain`. */
+  readonly explanation?: RecallExplanation;
+}
+
+/** How an answer came about. */
+export interface RecallExplanation {
+  /** The question's telling words, folded and stemmed as the text index has them. */
+  readonly words: readonly string[];
+  /** `columns`: the filter acted during the scan; `listed`: what it admits was listed first; both are exact. */
+  readonly filter: "none" | "columns" | "listed";
+  readonly textCandidates: number;
+  readonly vectorCandidates: number;
+  /** Segments that were ranked, neighbours with them. */
+  readonly ranked: number;
+  readonly milliseconds: {
+    readonly embedding: number;
+    readonly filter: number;
+    readonly text: number;
+    readonly vector: number;
+    readonly ranking: number;
+  };
 }
 
 export interface ForgetOptions extends CallOptions {

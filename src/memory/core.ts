@@ -8,8 +8,8 @@ import { HoldfastError } from "../errors/index.ts";
 import { type Clock, giveWay } from "../io/clock.ts";
 import { questionWords } from "../segments/question-words.ts";
 import type { NewEvent } from "../segments/sqlite/events.ts";
+import { tokeniseWords } from "../segments/words.ts";
 import { assertArray, assertCount } from "../store/batch.ts";
-import { toLimit, toThreshold } from "../store/query-input.ts";
 import type { RecallAnswer, RecallOptions, RememberReceipt } from "./contract.ts";
 import { type EventInput, toEvent } from "./event-input.ts";
 import { RANKING } from "./fusion.ts";
@@ -17,9 +17,9 @@ import { PendingEmbedder } from "./pending-embedder.ts";
 import type { Pipeline } from "./pipeline.ts";
 import { recallSegments } from "./recall.ts";
 import { toHit } from "./recall-hit.ts";
+import { toRecallRequest } from "./recall-request.ts";
 import { hasReclaimable, reclaimMemory } from "./reclaim.ts";
 import { assertSameEvent, knownEvents, rememberEvents } from "./remember.ts";
-import { bindScope } from "./scope.ts";
 import { findSessionRow, requireLiveSession, type SessionLife } from "./sessions.ts";
 import type { TenantLife } from "./tenants.ts";
 
@@ -121,17 +121,36 @@ export class MemoryCore {
     this.assertOpen();
     this.database.assertOpen();
     assertQuestion(question);
-    const filter = bindScope(options);
-    const limit = toLimit(options.limit);
-    const minCosineSimilarity = toThreshold(options.minCosineSimilarity);
+    const request = toRecallRequest(options);
     if (session !== undefined) this.database.lookup(requireLiveSession, session);
     else if (options.session !== undefined) this.requireKnownSession(tenant, options.session);
-    const bounds = withDeadline(options, "read");
-    const vector = await this.pipeline.embedQuery(tenant.id, question, bounds);
+    const bounds = withDeadline(request.bounds, "read");
+    const began = this.#clock.monotonicMs();
+    const embedded = request.channels.vector
+      ? await this.pipeline.embedQuery(tenant.id, question, { ...bounds, wait: options.waitForModel === true })
+      : ({ withoutVector: "not-embedded" } as const);
+    const embedding = Math.round((this.#clock.monotonicMs() - began) * 100) / 100;
+    const words = questionWords(question);
     const { identity } = this.pipeline.identity;
-    const input = { tenant, filter, words: questionWords(question), vector, identity, limit, minCosineSimilarity };
-    const { segments, damaged, vectorSearch } = await this.database.read(recallSegments, input, bounds);
-    return { hits: segments.map(toHit), ranking: RANKING, vectorSearch, damaged };
+    const input = {
+      tenant,
+      ...request.search,
+      channels: request.channels,
+      words,
+      allWords: tokeniseWords(question),
+      identity,
+      vector: "vector" in embedded ? embedded.vector : undefined,
+      withoutVector: "vector" in embedded ? ("not-embedded" as const) : embedded.withoutVector,
+    };
+    const { segments, explanation, ...answer } = await this.database.read(recallSegments, input, bounds);
+    const explain = options.explain === true;
+    const { milliseconds, ...plan } = explanation;
+    return {
+      hits: segments.map((segment) => toHit(segment, explain)),
+      ranking: RANKING,
+      ...answer,
+      ...(explain && { explanation: { words, ...plan, milliseconds: { embedding, ...milliseconds } } }),
+    };
   }
 
   /** Asking an unknown session is an error, never an empty answer (S1). */

@@ -24,6 +24,10 @@ export const SCOPED_RECALL_OPTIONS: OptionNames<ScopedRecallOptions> = {
   limit: true,
   where: true,
   minCosineSimilarity: true,
+  channels: true,
+  context: true,
+  explain: true,
+  waitForModel: true,
 };
 
 export const RECALL_OPTIONS: OptionNames<RecallOptions> = { user: true, session: true, ...SCOPED_RECALL_OPTIONS };

@@ -10,7 +10,7 @@ import { identityText } from "../embedding/identity.ts";
 import type { SpaceIdentity } from "../embedding/spaces.ts";
 import type { Embedded } from "../embedding/vector-checks.ts";
 import { isHoldfastError } from "../errors/index.ts";
-import { giveWay } from "../io/clock.ts";
+import { giveWay, yieldToEventLoop } from "../io/clock.ts";
 import { segmentTextInSlices } from "../segments/segmenter.ts";
 import type { NewEvent } from "../segments/sqlite/events.ts";
 import type { SegmentRange } from "../segments/sqlite/segments.ts";
@@ -21,6 +21,17 @@ import { type EventPart, searchableText } from "./segment-records.ts";
 /** The least part of the model's window that is left for the text when a producer's name is very long. */
 const TEXT_SHARE_MIN = 0.5;
 
+/** How long a question waits for its vector before words answer alone. */
+const QUERY_WAIT_MS = 5_000;
+
+/** The same for callers who wait for the model: loading one takes seconds. */
+const MODEL_WAIT_MS = 60_000;
+
+/** A question's vector, or why it has none. */
+export type QueryVector =
+  | { readonly vector: Float32Array }
+  | { readonly withoutVector: "not-embedded" | "model-loading" };
+
 /** Embedded to learn whether an embedder works at all. */
 const PROBE = "hello";
 
@@ -28,6 +39,9 @@ const PROBE = "hello";
 export class Pipeline {
   readonly #embedder: Embedder;
   readonly #queries = new QueryCache();
+  #opening: Promise<void> | undefined;
+  #opened = false;
+  #openFailed = false;
 
   constructor(embedder: Embedder) {
     this.#embedder = embedder;
@@ -72,6 +86,7 @@ export class Pipeline {
     const ranges = textRanges(event);
     try {
       await openEmbedder(this.#embedder, signal);
+      this.#opened = true;
       return await this.#cutToWindow(event, ranges, signal);
     } catch (error) {
       if (isHoldfastError(error, "EMBEDDING_FAILED")) return ranges;
@@ -107,22 +122,50 @@ export class Pipeline {
     return { vectors, ...(missing.size > 0 && { missing }) };
   }
 
-  /** The question's vector, or `undefined` when the embedder failed: text search still answers (S7, D11). */
-  async embedQuery(tenant: string, text: string, options: CallOptions): Promise<Float32Array | undefined> {
+  /**
+   * The question's vector. Words answer without one when the embedder failed, took longer than
+   * {@link QUERY_WAIT_MS}, or is still opening and nobody waits for it (S7, D11).
+   */
+  async embedQuery(
+    tenant: string,
+    text: string,
+    options: CallOptions & { readonly wait: boolean },
+  ): Promise<QueryVector> {
     const key = { tenant, space: this.identity.identity, text };
     const cached = this.#queries.get(key);
-    if (cached !== undefined) return cached;
+    if (cached !== undefined) return { vector: cached };
+    if (!options.wait && !(await this.#isOpen()))
+      return { withoutVector: this.#openFailed ? "not-embedded" : "model-loading" };
+    const late = AbortSignal.timeout(options.wait ? MODEL_WAIT_MS : QUERY_WAIT_MS);
+    const signal = options.signal === undefined ? late : AbortSignal.any([options.signal, late]);
     try {
-      const [vector] = await embedChecked(this.#embedder, [text], {
-        kind: "query",
-        ...(options.signal && { signal: options.signal }),
-      });
-      if (vector !== undefined) this.#queries.set(key, vector);
-      return vector;
+      const [vector] = await embedChecked(this.#embedder, [text], { kind: "query", signal });
+      if (vector === undefined) return { withoutVector: "not-embedded" };
+      this.#queries.set(key, vector);
+      return { vector };
     } catch (error) {
-      if (isHoldfastError(error, "EMBEDDING_FAILED")) return undefined;
+      // The caller's own bounds end the call; the embedder's lateness does not.
+      if (options.signal?.aborted === true) throw error;
+      if (late.aborted || isHoldfastError(error, "EMBEDDING_FAILED")) return { withoutVector: "not-embedded" };
       throw error;
     }
+  }
+
+  /** Begins to open the embedder and says whether it is open by the next turn; one that failed is asked again. */
+  async #isOpen(): Promise<boolean> {
+    if (this.#embedder.open === undefined) return true;
+    this.#opening ??= openEmbedder(this.#embedder, undefined).then(
+      () => {
+        this.#opened = true;
+        this.#openFailed = false;
+      },
+      () => {
+        this.#opening = undefined;
+        this.#openFailed = true;
+      },
+    );
+    await yieldToEventLoop();
+    return this.#opened;
   }
 
   async close(): Promise<void> {

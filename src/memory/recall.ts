@@ -1,38 +1,73 @@
-import { cosinesOf } from "../backends/embedded/queries.ts";
-import { type BlockSearch, type Hit, searchPartition } from "../backends/embedded/search.ts";
 import { type ReadOperation, type ReadView, readOperation } from "../database/operation.ts";
-import { currentSpace, type Space } from "../embedding/spaces.ts";
 import type { BoundFilter } from "../filter/index.ts";
-import { type Life, requireLife } from "../registry/lives.ts";
-import { admittedSegments, segmentFilter } from "../segments/sqlite/event-filter.ts";
+import { systemClock } from "../io/clock.ts";
+import { countSegmentsIn } from "../segments/sqlite/event-filter.ts";
+import type { StoredEvent } from "../segments/sqlite/events.ts";
+import { neighbourEvents } from "../segments/sqlite/neighbours.ts";
 import { readSegment, type StoredSegment } from "../segments/sqlite/segments.ts";
-import { searchText, type TextQuery } from "../segments/sqlite/text-search.ts";
-import type { ScoredSegment } from "../segments/top-scores.ts";
-import { toColumnFilter } from "./column-filter.ts";
-import { type Candidate, fuse, type Ranked } from "./fusion.ts";
+import { type Ranked, rankByChannel } from "./fusion.ts";
+import { countPending } from "./pending.ts";
+import { CandidateSet, rankWithNeighbours } from "./ranking.ts";
+import { admit, type Coverage, type FilterPlan, TextChannel, VectorChannel } from "./recall-channels.ts";
 import { withoutEnding } from "./scope.ts";
 import { requireTenant, type TenantLife } from "./tenants.ts";
-import { tenantPartition } from "./vector-records.ts";
+
+/**
+ * Whether vectors took part: `no-vectors` before the first one, `other-space` when another model made them,
+ * `model-loading` and `not-embedded` when the question has no vector (yet), `not-asked` when the caller left them out.
+ */
+export type VectorSearchState =
+  | "searched"
+  | "not-embedded"
+  | "model-loading"
+  | "no-vectors"
+  | "other-space"
+  | "not-asked";
 
 export interface RecallInput {
   readonly tenant: TenantLife;
   readonly filter: BoundFilter | undefined;
-  /** Words of the query, as the text index knows them. */
+  /** Words of the question without its common ones, as the text index knows them. */
   readonly words: readonly string[];
-  /** Absent where the query could not be embedded: then the text channel answers alone. */
+  /** All words of the question: who is named in it. */
+  readonly allWords: readonly string[];
+  /** Absent where the question has no vector: then the text channel answers alone. */
   readonly vector: Float32Array | undefined;
+  /** Why it has none. */
+  readonly withoutVector: "not-embedded" | "model-loading";
   readonly identity: string;
   readonly limit: number;
   readonly minCosineSimilarity: number;
+  readonly channels: { readonly text: boolean; readonly vector: boolean };
+  /** Events of the same session around each hit. */
+  readonly context: { readonly before: number; readonly after: number };
 }
 
-export interface RecalledSegment extends Ranked, StoredSegment {}
+export interface RecalledSegment extends Ranked, StoredSegment {
+  readonly before: readonly StoredEvent[];
+  readonly after: readonly StoredEvent[];
+}
+
+export interface RecallExplanation {
+  readonly filter: FilterPlan;
+  readonly textCandidates: number;
+  readonly vectorCandidates: number;
+  /** Segments that were ranked, neighbours with them. */
+  readonly ranked: number;
+  readonly milliseconds: {
+    readonly filter: number;
+    readonly text: number;
+    readonly vector: number;
+    readonly ranking: number;
+  };
+}
 
 export interface RecallOutput {
   readonly segments: readonly RecalledSegment[];
   readonly damaged: number;
-  /** Whether vectors took part: `no-vectors` before the first one, `other-space` when another model made them. */
-  readonly vectorSearch: "searched" | "not-embedded" | "no-vectors" | "other-space";
+  readonly vectorSearch: VectorSearchState;
+  readonly coverage: Coverage;
+  readonly explanation: RecallExplanation;
 }
 
 /** Candidates that each channel gives for one that is answered: fusion may lift what one channel ranks low. */
@@ -45,142 +80,97 @@ export const recallSegments: ReadOperation<RecallInput, RecallOutput> = readOper
   (view, given) => {
     const counts = requireTenant(view.connection, given.tenant);
     const input = { ...given, filter: withoutEnding(view.connection, given.tenant, given.filter) };
+    const vectors = new VectorChannel(view, input);
+    const coverage = coverageOf(view, input, vectors.state);
+    const watch = new StopWatch();
     if (input.limit === 0 || input.filter?.op === "none")
-      return { segments: [], damaged: 0, vectorSearch: vectorsOf(view, input).state };
+      return { segments: [], damaged: 0, vectorSearch: vectors.state, coverage, explanation: NOTHING_DONE };
     const wanted = Math.max(CANDIDATES_MIN, input.limit * CANDIDATES_PER_HIT);
     const admission = admit(view, input);
-    const query = {
-      tenant: input.tenant.tenant,
-      documents: counts.documents,
-      totalTokens: counts.tokens,
-      queryTokens: input.words,
+    const filterMs = watch.lap();
+    const texts = new TextChannel(view, input, counts);
+    const byText = texts.search(wanted, admission);
+    const textMs = watch.lap();
+    const byVector = vectors.search(wanted, admission);
+    const vectorMs = watch.lap();
+    const candidates = new CandidateSet(view, input, { texts, vectors, admission });
+    const found = candidates.join(byText, byVector.hits);
+    const only = onlyChannel(input);
+    const ranked =
+      only === undefined ? rankWithNeighbours(view, input, { candidates, found }) : rankByChannel(found, only);
+    const { segments, damaged } = readRanked(view, input, ranked);
+    const explanation = {
+      filter: admission.plan,
+      textCandidates: byText.length,
+      vectorCandidates: byVector.hits.length,
+      ranked: ranked.length,
+      milliseconds: { filter: filterMs, text: textMs, vector: vectorMs, ranking: watch.lap() },
     };
-    const best = searchText(view.connection, { ...query, limit: wanted, ...admission.text });
-    const vectors = searchVectors(view, input, { limit: wanted, ...admission.rows });
-    const texts = [...best, ...scoreRest(view, query, { best, hits: vectors.hits })];
-    const candidates = join(texts, vectors.hits, vectors.cosines(best.map(({ segment }) => String(segment))));
-    const { segments, damaged } = readRanked(view, input, fuse(candidates));
-    return { segments, damaged: damaged + vectors.damaged, vectorSearch: vectors.state };
+    return {
+      segments,
+      damaged: damaged + byVector.damaged,
+      vectorSearch: vectors.state,
+      coverage,
+      explanation,
+    };
   },
 );
 
-/**
- * The text scores of segments that the vector channel alone found. Taken for 0, they would be ranked below their worth
- * as soon as words are common: evidence recall@10 is .02 lower so (bench/locomo.js).
- */
-function scoreRest(
-  view: ReadView,
-  query: Omit<TextQuery, "limit">,
-  { best, hits }: { readonly best: readonly ScoredSegment[]; readonly hits: readonly Hit[] },
-): readonly ScoredSegment[] {
-  const scored = new Set(best.map(({ segment }) => segment));
-  const rest = hits.map(({ id }) => Number(id)).filter((segment) => !scored.has(segment));
-  return rest.length === 0
-    ? []
-    : searchText(view.connection, { ...query, limit: rest.length, admitted: new Set(rest) });
+const NOTHING_DONE: RecallExplanation = {
+  filter: "none",
+  textCandidates: 0,
+  vectorCandidates: 0,
+  ranked: 0,
+  milliseconds: { filter: 0, text: 0, vector: 0, ranking: 0 },
+};
+
+function onlyChannel({ channels }: RecallInput): "text" | "vector" | undefined {
+  if (channels.text && channels.vector) return undefined;
+  return channels.text ? "text" : "vector";
 }
 
-/** The best whole segments: a damaged one gives its place to the next. */
+/** The best whole segments with what was said around them: a damaged one gives its place to the next. */
 function readRanked(
   view: ReadView,
   input: RecallInput,
   ranked: readonly Ranked[],
 ): Pick<RecallOutput, "segments" | "damaged"> {
   const segments: RecalledSegment[] = [];
+  const { tenant } = input.tenant;
   let damaged = 0;
   for (const candidate of ranked) {
     if (segments.length === input.limit) break;
-    const stored = readSegment(view.connection, input.tenant.tenant, candidate.segment);
+    const stored = readSegment(view.connection, tenant, candidate.segment);
     // Both channels are of this moment: a segment that they know and that is not there is damage too.
     if (stored === "damaged" || stored === undefined) damaged += 1;
-    else segments.push({ ...candidate, ...stored });
+    else
+      segments.push({
+        ...candidate,
+        ...stored,
+        ...neighbourEvents(view.connection, tenant, stored.event, input.context),
+      });
   }
   return { segments, damaged };
 }
 
-interface VectorSearch {
-  readonly state: RecallOutput["vectorSearch"];
-  readonly hits: readonly Hit[];
-  readonly damaged: number;
-  /** The cosines of segments that the other channel found. */
-  cosines(segments: readonly string[]): readonly (number | undefined)[];
+function coverageOf(view: ReadView, { tenant, filter }: RecallInput, state: VectorSearchState): Coverage {
+  if (filter?.op === "none") return { pending: 0, parked: 0, otherSpace: 0 };
+  const { waiting, parked } = countPending(view.connection, tenant, filter);
+  const otherSpace =
+    state === "other-space"
+      ? countSegmentsIn(view.connection, { tenant: tenant.tenant, filter }) - waiting - parked
+      : 0;
+  return { pending: waiting, parked, otherSpace };
 }
 
-function searchVectors(
-  view: ReadView,
-  input: RecallInput,
-  bounds: Pick<BlockSearch, "limit" | "filter" | "allowed">,
-): VectorSearch {
-  const { life, state } = vectorsOf(view, input);
-  const { vector } = input;
-  if (state !== "searched" || life === undefined || vector === undefined) {
-    return { state, hits: [], damaged: 0, cosines: (segments) => segments.map(() => undefined) };
+class StopWatch {
+  #since = systemClock.monotonicMs();
+
+  /** Milliseconds since the last call, with two digits. */
+  lap(): number {
+    const now = systemClock.monotonicMs();
+    const passed = now - this.#since;
+    this.#since = now;
+    return Math.round(passed * 100) / 100;
   }
-  requireLife(view.connection, life);
-  const [answer] = searchPartition(view, life, {
-    vectors: vector,
-    count: 1,
-    minCosineSimilarity: input.minCosineSimilarity,
-    ...bounds,
-  });
-  return {
-    state,
-    hits: answer?.hits ?? [],
-    damaged: answer?.damaged ?? 0,
-    cosines: (segments) => cosinesOf(view, life, { vector, ids: segments, skipDamaged: true }),
-  };
-}
-
-/** What may be answered, in the form that each channel asks for. */
-interface Admission {
-  readonly text: Pick<TextQuery, "admits" | "admitted">;
-  readonly rows: Pick<BlockSearch, "filter" | "allowed">;
-}
-
-/** Filters on columns act during the scan; any other is answered from the events first, exactly. */
-function admit(view: ReadView, { filter, tenant }: RecallInput): Admission {
-  if (filter === undefined) return { text: {}, rows: {} };
-  const columns = toColumnFilter(filter);
-  if (columns !== undefined)
-    return { rows: { filter: columns }, text: { admits: segmentFilter(view.connection, filter) } };
-  const allowed = admittedSegments(view.connection, tenant.tenant, filter);
-  return {
-    text: { admits: (segment) => allowed.has(segment), admitted: allowed },
-    rows: { allowed: new Set([...allowed].map(String)) },
-  };
-}
-
-/** The partition that holds the tenant's vectors, and whether the question can be compared with them. */
-function vectorsOf(
-  view: ReadView,
-  input: RecallInput,
-): { readonly life: Life | undefined; readonly state: RecallOutput["vectorSearch"] } {
-  const space = currentSpace(view.connection);
-  const life = space && tenantPartition(view, space, input.tenant);
-  return { life, state: stateOf(input, space, life) };
-}
-
-function stateOf(input: RecallInput, space: Space | undefined, life: Life | undefined): RecallOutput["vectorSearch"] {
-  if (space === undefined || life === undefined) return "no-vectors";
-  if (space.identity !== input.identity) return "other-space";
-  return input.vector === undefined ? "not-embedded" : "searched";
-}
-
-function join(
-  texts: readonly { readonly segment: number; readonly score: number }[],
-  hits: readonly Hit[],
-  cosines: readonly (number | undefined)[],
-): readonly Candidate[] {
-  const byVector = new Set(hits.map(({ id }) => Number(id)));
-  const textScores = new Map(texts.map(({ segment, score }) => [segment, score]));
-  const fromVectors = hits.map((hit) => ({
-    segment: Number(hit.id),
-    cosine: hit.cosineSimilarity,
-    textScore: textScores.get(Number(hit.id)),
-    byVector: true,
-  }));
-  const fromTexts = texts.flatMap(({ segment, score }, index) =>
-    byVector.has(segment) ? [] : [{ segment, cosine: cosines[index], textScore: score, byVector: false }],
-  );
-  return [...fromVectors, ...fromTexts];
 }

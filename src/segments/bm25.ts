@@ -1,7 +1,7 @@
 /**
  * Robertson and Zaragoza, "The Probabilistic Relevance Framework: BM25 and Beyond" (2009), with values for passages
  * instead of documents: segments differ less in length, and a longer turn of a conversation says more. On LoCoMo's
- * questions they raise evidence recall@10 of words alone by .03 over 1.2 and 0.75 (bench/locomo.js).
+ * questions they raise evidence recall@10 of words alone by .03 over 1.2 and 0.75 (scripts/eval-locomo.js).
  */
 const SATURATION_K1 = 0.9;
 const LENGTH_WEIGHT_B = 0.4;

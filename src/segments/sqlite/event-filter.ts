@@ -117,6 +117,16 @@ export function selectEvents(
   return select.all(tenant, ...place, ...parameters, page.limit);
 }
 
+/** How many segments the admitted events have. */
+export function countSegmentsIn(connection: Connection, { tenant, filter }: EventSelection): number {
+  const { sql, parameters } = admittedBy(filter);
+  const select = connection.prepare(
+    `SELECT count(*) AS count FROM segments AS s JOIN events AS e ON e.event = s.event
+     JOIN sessions AS n ON n.session = e.session WHERE s.tenant = ? AND n.ending = 0 AND (${sql})`,
+  );
+  return Number(select.get(tenant, ...parameters)?.count ?? 0);
+}
+
 /** How many segments of admitted events have no vector, by state. */
 export function pendingByState(
   connection: Connection,

@@ -82,7 +82,7 @@ it("several words are one text, to remember as to ask", async () => {
   const { cli } = bed();
   await cli("remember", "green", "bicycle", "--session", "s", "--id", "e");
   const asked = await cli("recall", "my", "bicycle");
-  expect(asked.out).toMatch(/\n {4}green bicycle\n {4}session s · event e · cosine /);
+  expect(asked.out).toMatch(/\n {4}green bicycle\n {4}session s · event e · score 0\.50 · cosine /);
 });
 
 it("a session that is not there is an error, not an empty answer", async () => {

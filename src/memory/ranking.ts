@@ -1,0 +1,136 @@
+import type { Hit } from "../backends/embedded/search.ts";
+import type { ReadView } from "../database/operation.ts";
+import { neighbourSegments } from "../segments/sqlite/neighbours.ts";
+import type { ScoredSegment } from "../segments/top-scores.ts";
+import { tokeniseWords } from "../segments/words.ts";
+import { type Candidate, fuse, NEIGHBOUR_WEIGHTS, type Placed, type Ranked } from "./fusion.ts";
+import type { RecallInput } from "./recall.ts";
+import type { Admission, TextChannel, VectorChannel } from "./recall-channels.ts";
+
+/** The best of what the channels found, whose neighbours are looked at. */
+const LEADING_PER_HIT = 3;
+const LEADING_MIN = 60;
+
+/** So many places around a leading segment are ranked themselves: an answer stands beside what it answers. */
+const RANKED_AROUND = 2;
+
+export interface Channels {
+  readonly texts: TextChannel;
+  readonly vectors: VectorChannel;
+  readonly admission: Admission;
+}
+
+/** Segments with the scores of both channels, each computed once. */
+export class CandidateSet {
+  readonly #view: ReadView;
+  readonly #input: RecallInput;
+  readonly #channels: Channels;
+  readonly #known = new Map<number, Candidate>();
+  readonly #named = new Map<string, boolean>();
+  readonly #question: ReadonlySet<string>;
+
+  constructor(view: ReadView, input: RecallInput, channels: Channels) {
+    this.#view = view;
+    this.#input = input;
+    this.#channels = channels;
+    this.#question = new Set(input.allWords);
+  }
+
+  /** What the channels found, each with its score in the other channel too. */
+  join(byText: readonly ScoredSegment[], byVector: readonly Hit[]): readonly Candidate[] {
+    const cosines = new Map(byVector.map(({ id, cosineSimilarity }) => [Number(id), cosineSimilarity]));
+    const texts = new Map(byText.map(({ segment, score }) => [segment, score]));
+    const segments = [...new Set([...cosines.keys(), ...texts.keys()])];
+    this.#add(segments, { cosines, texts });
+    return segments.flatMap((segment) => this.#known.get(segment) ?? []);
+  }
+
+  /** Other segments that the filter admits, with their scores. */
+  complete(segments: readonly number[]): void {
+    const { admission } = this.#channels;
+    const missing = segments.filter((segment) => !this.#known.has(segment) && admission.admits(segment));
+    this.#add([...new Set(missing)], { cosines: new Map(), texts: new Map() });
+  }
+
+  get(segment: number): Candidate | undefined {
+    return this.#known.get(segment);
+  }
+
+  #add(
+    segments: readonly number[],
+    { cosines, texts }: { readonly cosines: ReadonlyMap<number, number>; readonly texts: ReadonlyMap<number, number> },
+  ): void {
+    const withoutCosine = segments.filter((segment) => !cosines.has(segment));
+    const withoutText = segments.filter((segment) => !texts.has(segment));
+    const moreCosines = this.#channels.vectors.score(withoutCosine);
+    const others = new Map(withoutCosine.map((segment, index) => [segment, moreCosines[index]]));
+    const moreTexts = new Map(
+      this.#channels.texts.score(new Set(withoutText)).map(({ segment, score }) => [segment, score]),
+    );
+    for (const segment of segments) {
+      const cosine = cosines.get(segment) ?? others.get(segment);
+      this.#known.set(segment, {
+        segment,
+        cosine,
+        textScore: texts.get(segment) ?? moreTexts.get(segment),
+        byVector: cosine !== undefined && cosine >= this.#input.minCosineSimilarity,
+        producerNamed: this.#isNamed(segment),
+      });
+    }
+  }
+
+  /** Whether every word of the producer's name is in the question. */
+  #isNamed(segment: number): boolean {
+    const row = this.#view.connection
+      .prepare("SELECT e.producer FROM segments AS s JOIN events AS e ON e.event = s.event WHERE s.segment = ?")
+      .get(segment);
+    if (row === undefined || row.producer === null) return false;
+    const producer = String(row.producer);
+    const known = this.#named.get(producer);
+    if (known !== undefined) return known;
+    const words = tokeniseWords(producer);
+    const named = words.length > 0 && words.every((word) => this.#question.has(word));
+    this.#named.set(producer, named);
+    return named;
+  }
+}
+
+/** Ranks the best of what was found and what stands around it; that is several times what is answered. */
+export function rankWithNeighbours(
+  view: ReadView,
+  input: RecallInput,
+  { candidates, found }: { readonly candidates: CandidateSet; readonly found: readonly Candidate[] },
+): readonly Ranked[] {
+  const alone = fuse({ found, ranked: found.map((candidate) => ({ candidate, before: [], after: [] })) });
+  const leadingCount = Math.max(LEADING_MIN, input.limit * LEADING_PER_HIT);
+  const reach = RANKED_AROUND + NEIGHBOUR_WEIGHTS.length;
+  const lines = alone.slice(0, leadingCount).map(({ segment }) => {
+    const { before, after } = neighbourSegments(view.connection, segment, reach);
+    return { line: [...[...before].reverse(), segment, ...after], at: before.length };
+  });
+  candidates.complete(lines.flatMap(({ line }) => line));
+  const placed = new Map<number, Placed>();
+  for (const { line, at } of lines) {
+    for (
+      let index = Math.max(0, at - RANKED_AROUND);
+      index <= Math.min(line.length - 1, at + RANKED_AROUND);
+      index += 1
+    )
+      place(line, index, candidates, placed);
+  }
+  return fuse({ found, ranked: [...placed.values()] });
+}
+
+function place(line: readonly number[], index: number, candidates: CandidateSet, placed: Map<number, Placed>): void {
+  const segment = line[index];
+  const candidate = segment === undefined ? undefined : candidates.get(segment);
+  if (candidate === undefined || placed.has(candidate.segment)) return;
+  // Beside a found segment stands many a one that no channel admits: it counts, and is not answered.
+  if (!candidate.byVector && candidate.textScore === undefined) return;
+  const around = (from: number, step: number): readonly (Candidate | undefined)[] =>
+    NEIGHBOUR_WEIGHTS.map((_, distance) => {
+      const neighbour = line[from + step * distance];
+      return neighbour === undefined ? undefined : candidates.get(neighbour);
+    });
+  placed.set(candidate.segment, { candidate, before: around(index - 1, -1), after: around(index + 1, 1) });
+}
