@@ -75,6 +75,19 @@ export type {
 } from "./memory/event-contract.ts";
 export type { EventInput } from "./memory/event-input.ts";
 export type {
+  Change,
+  ChangesOptions,
+  ChangesPage,
+  RecentAnswer,
+  RecentEvent,
+  RecentOptions,
+  SessionLog,
+  SessionSummary,
+  Summarise,
+  SummariseInput,
+  UpdateSummaryOptions,
+} from "./memory/log-contract.ts";
+export type {
   EmbedPendingOptions,
   EmbedPendingProgress,
   PendingEmbedding,

@@ -8,6 +8,7 @@ import { HoldfastError } from "./errors/index.ts";
 import { systemClock } from "./io/clock.ts";
 import type { Memory } from "./memory/contract.ts";
 import { MemoryCore } from "./memory/core.ts";
+import type { Summarise } from "./memory/log-contract.ts";
 import { MemoryHandle, TENANT_BYTES } from "./memory/memory.ts";
 import { Pipeline } from "./memory/pipeline.ts";
 import { createTenantRow, findTenantRow } from "./memory/tenants.ts";
@@ -18,9 +19,11 @@ import { DATABASE_PLAN, WORKER_URL } from "./plan.ts";
 export type MemoryOptions = PlaceOptions & {
   /** Turns texts into vectors; default all-MiniLM-L6-v2, offline, in a thread of its own. Closed with the memory. */
   readonly embedder?: Embedder;
+  /** Makes the rolling summaries that `session.updateSummary` keeps. */
+  readonly summarise?: Summarise;
 };
 
-const MEMORY_OPTIONS: OptionNames<MemoryOptions> = { ...PLACE_OPTIONS, embedder: true };
+const MEMORY_OPTIONS: OptionNames<MemoryOptions> = { ...PLACE_OPTIONS, embedder: true, summarise: true };
 
 const DEFAULT_TENANT = "default";
 
@@ -39,6 +42,9 @@ export async function openMemory(
   assertPlace(options, MEMORY_OPTIONS, "openMemory");
   const embedder = options.embedder ?? createMiniLmEmbedder();
   assertEmbedder(embedder);
+  if (options.summarise !== undefined && typeof options.summarise !== "function")
+    throw new HoldfastError("INVALID_ARGUMENT", "summarise is a function of { previous, events } that answers a text.");
+  const hooks = { clock: systemClock, summarise: options.summarise };
   const open = openDatabase(options, DATABASE_PLAN, WORKER_URL);
   const pipeline = new Pipeline(embedder);
   const release = async (): Promise<void> => {
@@ -53,7 +59,7 @@ export async function openMemory(
       (await database.write(createTenantRow, DEFAULT_TENANT, { sizeBytes: TENANT_BYTES })).life;
     if (!database.lookup(isTextIndexCurrent, null))
       await database.write(renewTextIndex, null, { sizeBytes: TENANT_BYTES });
-    return new MemoryHandle(new MemoryCore(database, pipeline, systemClock), tenant, release);
+    return new MemoryHandle(new MemoryCore(database, pipeline, hooks), tenant, release);
   } catch (error) {
     // The first error is the one that the caller can do something about.
     await release().catch(() => undefined);

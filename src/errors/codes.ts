@@ -112,6 +112,7 @@ export const ERROR_CODES = {
     meaning: "The disk or the quota is full; nothing acknowledged is lost.",
   },
   EMBEDDING_FAILED: { group: "remote", retry: "later", meaning: "The embedder did not answer with usable vectors." },
+  HOOK_FAILED: { group: "remote", retry: "later", meaning: "A function that the caller gave failed." },
   REMOTE_FAILED: { group: "remote", retry: "later", meaning: "A remote backend failed or could not be reached." },
   FOREIGN_STORAGE: {
     group: "integrity",

@@ -12,6 +12,7 @@ import type {
   ScopedListOptions,
 } from "./event-contract.ts";
 import type { EventInput } from "./event-input.ts";
+import type { ChangesOptions, ChangesPage, SessionLog } from "./log-contract.ts";
 import type { EmbedPendingOptions, EmbedPendingProgress, PendingOptions, PendingPage } from "./pending-contract.ts";
 
 /** What `remember` answers for one event. */
@@ -210,7 +211,7 @@ export interface MemoryStats {
 }
 
 /** One conversation, bound to one life: after its deletion every call raises STALE (S11). */
-export interface Session extends EventCalls {
+export interface Session extends EventCalls, SessionLog {
   readonly id: string;
   readonly user?: string;
   /** Whether `createSession` made it. */
@@ -223,6 +224,8 @@ export interface Session extends EventCalls {
   /** Keeps many events in one commit: all or none. */
   rememberMany(events: readonly EventInput[], options?: CallOptions): Promise<readonly RememberReceipt[]>;
   recall(question: string, options?: ScopedRecallOptions): Promise<RecallAnswer>;
+  /** What happened in this session alone; see `Tenant.changes`. */
+  changes(options?: ChangesOptions): Promise<ChangesPage>;
   /** Its events by time, in pages. */
   list(options?: ScopedListOptions): Promise<EventPage>;
   count(options?: ScopedCountOptions): Promise<number>;
@@ -254,6 +257,12 @@ export interface Tenant extends EventCalls {
   count(options?: CountOptions): Promise<number>;
   /** In commits of bounded size; visible in every read when it returns (S6). */
   forget(selection: ForgetSelection, options?: ForgetOptions): Promise<ForgetReceipt>;
+  /**
+   * What was written, changed and forgotten, in the order of commits, each once (S14). The newest 100,000 are kept.
+   *
+   * @throws CURSOR_EXPIRED
+   */
+  changes(options?: ChangesOptions): Promise<ChangesPage>;
   stats(options?: CallOptions): Promise<MemoryStats>;
   /** Segments without a vector, in pages: the embedder failed for them (S7). */
   pendingEmbeddings(options?: PendingOptions): Promise<PendingPage>;

@@ -13,6 +13,7 @@ import { assertArray, assertCount } from "../store/batch.ts";
 import type { RecallAnswer, RecallOptions, RememberReceipt } from "./contract.ts";
 import { type EventInput, toEvent } from "./event-input.ts";
 import { RANKING } from "./fusion.ts";
+import type { Summarise } from "./log-contract.ts";
 import { PendingEmbedder } from "./pending-embedder.ts";
 import type { Pipeline } from "./pipeline.ts";
 import { recallSegments } from "./recall.ts";
@@ -29,22 +30,30 @@ export const EVENT_OVERHEAD_BYTES = 512;
 /** A failing embedder is asked again after so long. */
 const RETRY_SOON_MS = 1_000;
 
+/** What comes from outside beside the database and the embedder. */
+export interface MemoryHooks {
+  readonly clock: Clock;
+  readonly summarise: Summarise | undefined;
+}
+
 /** What a memory does for every tenant and session of one folder. */
 export class MemoryCore {
   readonly database: Database;
   readonly pipeline: Pipeline;
   readonly reclaimer: Reclaimer;
   readonly pending: PendingEmbedder;
+  readonly summarise: Summarise | undefined;
   readonly #clock: Clock;
   readonly #inFlight = new Set<Promise<unknown>>();
   #closed = false;
   /** Whoever still embeds has waited too long and writes nothing any more. */
   #abandoned = false;
 
-  constructor(database: Database, pipeline: Pipeline, clock: Clock) {
+  constructor(database: Database, pipeline: Pipeline, { clock, summarise }: MemoryHooks) {
     this.database = database;
     this.pipeline = pipeline;
     this.#clock = clock;
+    this.summarise = summarise;
     this.reclaimer = new Reclaimer(database, [reclaimMemory]);
     if (database.lookup(hasReclaimable, null)) this.reclaimer.wake();
     this.pending = new PendingEmbedder(database, pipeline);

@@ -7,10 +7,12 @@ import {
 } from "../database/operation.ts";
 import type { BoundFilter } from "../filter/index.ts";
 import { countEvents, eventNumbers, lastEvent } from "../segments/sqlite/event-filter.ts";
-import { deleteEvent, findEvent } from "../segments/sqlite/events.ts";
+import { deleteEvent, findEvent, placeOfEvent } from "../segments/sqlite/events.ts";
 import { compactTextIndex } from "../segments/sqlite/text-index.ts";
+import { changeOf, type NewChange, noteChanges } from "./changes.ts";
 import { SegmentRecords } from "./segment-records.ts";
 import { requireSession, type SessionLife } from "./sessions.ts";
+import { dropSummary } from "./summaries.ts";
 import { requireTenant, type TenantLife } from "./tenants.ts";
 
 /** Events of one commit: some tens of milliseconds of the writer, so that other writes go between. */
@@ -86,12 +88,19 @@ export const countKnown: ReadOperation<CountIdsInput, number> = readOperation("m
 export function removeEvents(unit: WriteUnit, tenant: TenantLife, events: readonly number[]): number {
   if (events.length === 0) return 0;
   const records = new SegmentRecords(unit, tenant);
+  const changes: NewChange[] = [];
   for (const event of events) {
     unit.cancellation.assertLive();
+    const place = placeOfEvent(unit.connection, event);
+    if (place !== undefined) {
+      dropSummary(unit.connection, place.session, place);
+      changes.push(changeOf("forgotten", place, place.id));
+    }
     records.remove(event);
     deleteEvent(unit.connection, event);
   }
   records.finish();
+  noteChanges(unit, tenant.tenant, changes);
   return events.length;
 }
 

@@ -1,4 +1,5 @@
 import type { Operation } from "../database/operation.ts";
+import { readChanges } from "./change-feed.ts";
 import { countEventRows, listEventRows, readEventRow, readHistory } from "./event-rows.ts";
 import { compactWords, countForgettable, countKnown, forgetEvents, forgetSome } from "./forget.ts";
 import { hasPending, listPending } from "./pending.ts";
@@ -8,6 +9,7 @@ import { hasReclaimable, reclaimEndedTenant, reclaimEndingSession, reclaimMemory
 import { knownEvents, rememberEvents } from "./remember.ts";
 import { createSessionRow, endSession, findSessionRow, listSessionRows, requireLiveSession } from "./sessions.ts";
 import { memoryStats } from "./stats.ts";
+import { commitSummary, readRecent, readSummary, readSummaryWork } from "./summaries.ts";
 import { createTenantRow, endTenant, findTenantRow, listTenantRows } from "./tenants.ts";
 import { isTextIndexCurrent, renewTextIndex } from "./text-index-version.ts";
 import { updateEventRow } from "./update.ts";
@@ -31,6 +33,11 @@ export const MEMORY_OPERATIONS: readonly Operation[] = [
   listEventRows,
   countEventRows,
   recallSegments,
+  readChanges,
+  readRecent,
+  readSummary,
+  readSummaryWork,
+  commitSummary,
   forgetEvents,
   forgetSome,
   countForgettable,

@@ -16,6 +16,7 @@ import type {
   ScopedListOptions,
   UpdateOptions,
 } from "./event-contract.ts";
+import type { ChangesOptions, RecentOptions, UpdateSummaryOptions } from "./log-contract.ts";
 import type { EmbedPendingOptions, PendingOptions } from "./pending-contract.ts";
 
 /** The options of a memory's calls, by name. */
@@ -69,6 +70,17 @@ export const SCOPED_COUNT_OPTIONS: OptionNames<ScopedCountOptions> = { ...CALL_O
 export const COUNT_OPTIONS: OptionNames<CountOptions> = { user: true, session: true, ...SCOPED_COUNT_OPTIONS };
 
 export const EVENT_UPDATE: OptionNames<EventUpdate> = { text: true, blocks: true, properties: true };
+
+export const CHANGES_OPTIONS: OptionNames<ChangesOptions> = { ...CALL_OPTIONS, after: true, limit: true };
+
+export const RECENT_OPTIONS: OptionNames<RecentOptions> = { ...CALL_OPTIONS, maxEvents: true, maxCharacters: true };
+
+export const UPDATE_SUMMARY_OPTIONS: OptionNames<UpdateSummaryOptions> = {
+  ...CALL_OPTIONS,
+  keepEvents: true,
+  maxEventsPerCall: true,
+  onProgress: true,
+};
 
 export const PENDING_OPTIONS: OptionNames<PendingOptions> = { ...CALL_OPTIONS, state: true, limit: true, after: true };
 

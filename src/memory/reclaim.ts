@@ -7,7 +7,11 @@ import {
 } from "../database/operation.ts";
 import { eventsOfSession, eventsOfTenant } from "../segments/sqlite/event-filter.ts";
 import { FORGOTTEN_PER_COMMIT, removeEvents } from "./forget.ts";
+import { dropSummaryOf } from "./summaries.ts";
 import type { TenantLife } from "./tenants.ts";
+
+/** Narrow rows of one commit. */
+const ROWS_PER_COMMIT = 2_000;
 
 /** Whether ended tenants or sessions have left something: an open without any begins no write. */
 export const hasReclaimable: ReadOperation<null, boolean> = readOperation("memory.has-reclaimable", (view) => {
@@ -56,6 +60,12 @@ function reclaimTenant(unit: WriteUnit, tenant: number): boolean {
     .prepare("DELETE FROM sessions WHERE session IN (SELECT session FROM sessions WHERE tenant = ? LIMIT ?)")
     .run(tenant, FORGOTTEN_PER_COMMIT);
   if (sessions.changes === FORGOTTEN_PER_COMMIT) return true;
+  for (const table of ["changes", "summaries", "pending_vectors"]) {
+    const rows = connection
+      .prepare(`DELETE FROM ${table} WHERE rowid IN (SELECT rowid FROM ${table} WHERE tenant = ? LIMIT ?)`)
+      .run(tenant, ROWS_PER_COMMIT);
+    if (rows.changes === ROWS_PER_COMMIT) return true;
+  }
   connection.prepare("DELETE FROM ended_tenants WHERE tenant = ?").run(tenant);
   return false;
 }
@@ -73,6 +83,7 @@ function reclaimSession(unit: WriteUnit, session: number): boolean {
   const events = eventsOfSession(connection, session, FORGOTTEN_PER_COMMIT);
   removeEvents(unit, life, events);
   if (events.length === FORGOTTEN_PER_COMMIT) return true;
+  dropSummaryOf(connection, session);
   connection.prepare("DELETE FROM sessions WHERE session = ?").run(session);
   return false;
 }

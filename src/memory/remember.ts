@@ -15,8 +15,10 @@ import {
   insertEvent,
   type NewEvent,
 } from "../segments/sqlite/events.ts";
+import { changeOf, type NewChange, noteChanges } from "./changes.ts";
 import { type EventPart, SegmentRecords } from "./segment-records.ts";
 import { ownerOf, requireSession, type SessionLife } from "./sessions.ts";
+import { dropSummary } from "./summaries.ts";
 
 export interface RememberInput extends Partial<Parted<EventPart>> {
   readonly session: SessionLife;
@@ -38,13 +40,17 @@ export const rememberEvents: WriteOperation<RememberInput, RememberOutput> = wri
     if (!fresh.includes(true)) return { created: fresh };
     const records = new SegmentRecords(unit, input.session.tenant, input.space);
     const owner = ownerOf(input.session);
+    const changes: NewChange[] = [];
     for (const [index, part] of parts.entries()) {
       unit.cancellation.assertLive();
       if (fresh[index] !== true) continue;
       const event = insertEvent(unit.connection, owner, part.event, unit.nowMicros);
+      dropSummary(unit.connection, owner.session, { at: part.event.at, event });
+      changes.push(changeOf("written", owner, part.event.id, FIRST_REVISION));
       records.write({ event, owner, revision: FIRST_REVISION, createdAt: BigInt(unit.nowMicros) }, part);
     }
     records.finish();
+    noteChanges(unit, input.session.tenant.tenant, changes);
     return { created: fresh };
   },
 );

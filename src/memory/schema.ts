@@ -1,7 +1,9 @@
 import { SPACES_SCHEMA } from "../embedding/spaces.ts";
 import { EVENTS_SCHEMA } from "../segments/sqlite/schema.ts";
 import { textIndexSchema } from "../segments/sqlite/text-index.ts";
+import { CHANGES_SCHEMA } from "./changes.ts";
 import { PENDING_SCHEMA } from "./pending.ts";
+import { SUMMARIES_SCHEMA } from "./summaries.ts";
 import { TEXT_INDEX_VERSION_SCHEMA } from "./text-index-version.ts";
 
 /**
@@ -17,6 +19,8 @@ CREATE TABLE tenants (
   documents INTEGER NOT NULL,
   tokens INTEGER NOT NULL,
   storage_space INTEGER,
+  changes INTEGER NOT NULL DEFAULT 0,
+  changes_floor INTEGER NOT NULL DEFAULT 0,
   created_at INTEGER NOT NULL
 ) STRICT;
 CREATE TABLE sessions (
@@ -38,5 +42,7 @@ export const MEMORY_SCHEMA: readonly string[] = [
   textIndexSchema,
   TEXT_INDEX_VERSION_SCHEMA,
   PENDING_SCHEMA,
+  CHANGES_SCHEMA,
+  SUMMARIES_SCHEMA,
   SPACES_SCHEMA,
 ];

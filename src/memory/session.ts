@@ -23,12 +23,24 @@ import type {
 import type { EventInput } from "./event-input.ts";
 import { Events } from "./events.ts";
 import { Forgetting } from "./forgetting.ts";
+import { Log } from "./log.ts";
+import type {
+  ChangesOptions,
+  ChangesPage,
+  RecentAnswer,
+  RecentOptions,
+  SessionSummary,
+  UpdateSummaryOptions,
+} from "./log-contract.ts";
 import {
+  CHANGES_OPTIONS,
   FORGET_OPTIONS,
+  RECENT_OPTIONS,
   SCOPED_COUNT_OPTIONS,
   SCOPED_LIST_OPTIONS,
   SCOPED_RECALL_OPTIONS,
   UPDATE_OPTIONS,
+  UPDATE_SUMMARY_OPTIONS,
 } from "./options.ts";
 import type { SessionLife } from "./sessions.ts";
 
@@ -74,6 +86,31 @@ export class SessionHandle implements Session {
     this.#core.assertOpen();
     assertOptions(options, CALL_OPTIONS, "getEvent");
     return this.#events.get(id, options);
+  }
+
+  async changes(options: ChangesOptions = {}): Promise<ChangesPage> {
+    assertOptions(options, CHANGES_OPTIONS, "changes");
+    return this.#log().changes(options);
+  }
+
+  async recent(options: RecentOptions = {}): Promise<RecentAnswer> {
+    assertOptions(options, RECENT_OPTIONS, "recent");
+    return this.#log().recent(options);
+  }
+
+  async summary(options: CallOptions = {}): Promise<SessionSummary | undefined> {
+    assertOptions(options, CALL_OPTIONS, "summary");
+    return this.#log().summary(options);
+  }
+
+  async updateSummary(options: UpdateSummaryOptions = {}): Promise<SessionSummary | undefined> {
+    assertOptions(options, UPDATE_SUMMARY_OPTIONS, "updateSummary");
+    return this.#log().updateSummary(options);
+  }
+
+  #log(): Log {
+    this.#core.assertOpen();
+    return new Log(this.#core, { tenant: this.#life.tenant, session: this.#life });
   }
 
   async list(options: ScopedListOptions = {}): Promise<EventPage> {

@@ -3,6 +3,7 @@ import { type ReadOperation, readOperation, type WriteOperation, writeOperation 
 import { HoldfastError } from "../errors/index.ts";
 import { mintId } from "../io/ids.ts";
 import type { EventOwner } from "../segments/sqlite/events.ts";
+import { noteChanges } from "./changes.ts";
 import { requireTenant, type TenantLife } from "./tenants.ts";
 
 /** One life of a session. */
@@ -49,6 +50,8 @@ export const createSessionRow: WriteOperation<SessionInput, CreateSessionOutput>
       const message = `The session ${JSON.stringify(id)} exists with another user; open it with session(id), or choose another id.`;
       throw new HoldfastError("ALREADY_EXISTS", message, { details: { session: id } });
     }
+    if (changes === 1)
+      noteChanges(unit, tenant.tenant, [{ kind: "session-created", session: life.session, sessionId: id }]);
     return { life, created: changes === 1 };
   },
 );
@@ -69,10 +72,16 @@ export const endSession: WriteOperation<Omit<SessionInput, "user">, number | und
   "memory.end-session",
   (unit, { tenant, id }) => {
     requireTenant(unit.connection, tenant);
-    const row = unit.connection
-      .prepare("UPDATE sessions SET ending = 1, incarnation = ? WHERE tenant = ? AND id = ? RETURNING session")
-      .get(mintId(), tenant.tenant, id);
-    return row && Number(row.session);
+    const { connection } = unit;
+    const row = connection
+      .prepare("SELECT session, ending FROM sessions WHERE tenant = ? AND id = ?")
+      .get(tenant.tenant, id);
+    if (row === undefined) return undefined;
+    const session = Number(row.session);
+    if (row.ending === 1) return session;
+    connection.prepare("UPDATE sessions SET ending = 1, incarnation = ? WHERE session = ?").run(mintId(), session);
+    noteChanges(unit, tenant.tenant, [{ kind: "session-deleted", session, sessionId: id }]);
+    return session;
   },
 );
 

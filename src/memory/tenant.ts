@@ -29,7 +29,10 @@ import type {
 } from "./event-contract.ts";
 import { Events } from "./events.ts";
 import { Forgetting } from "./forgetting.ts";
+import { Log } from "./log.ts";
+import type { ChangesOptions, ChangesPage } from "./log-contract.ts";
 import {
+  CHANGES_OPTIONS,
   COUNT_OPTIONS,
   CREATE_SESSION_OPTIONS,
   DELETION_OPTIONS,
@@ -168,6 +171,12 @@ export class TenantHandle implements Tenant {
   async forget(selection: ForgetSelection, options: ForgetOptions = {}): Promise<ForgetReceipt> {
     assertOptions(options, FORGET_OPTIONS, "forget");
     return this.#forgetting.forget({ tenant: this.life }, selection, options);
+  }
+
+  async changes(options: ChangesOptions = {}): Promise<ChangesPage> {
+    this.core.assertOpen();
+    assertOptions(options, CHANGES_OPTIONS, "changes");
+    return new Log(this.core, { tenant: this.life }).changes(options);
   }
 
   async pendingEmbeddings(options: PendingOptions = {}): Promise<PendingPage> {

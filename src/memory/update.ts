@@ -11,10 +11,12 @@ import {
   vouchedBy,
 } from "../segments/sqlite/events.ts";
 import { renewChecksums } from "../segments/sqlite/segments.ts";
+import { changeOf, noteChanges } from "./changes.ts";
 import type { EventUpdate } from "./event-contract.ts";
 import { assertPropertyCount, digestOf, propertyChanges, toContent } from "./event-input.ts";
 import { findInScope, type Scope } from "./event-rows.ts";
 import { type EventPart, SegmentRecords } from "./segment-records.ts";
+import { dropSummary } from "./summaries.ts";
 
 /** The event as it will say after an update, or the same content with the same digest when nothing changes. */
 export function applyUpdate(stored: StoredEvent, update: EventUpdate): NewEvent {
@@ -61,6 +63,8 @@ export const updateEventRow: WriteOperation<UpdateInput, UpdateOutput> = writeOp
     const owner: EventOwner = { tenant, session: row.session, sessionId: stored.session, user: stored.user };
     const revision = stored.revision + 1;
     insertRevision(connection, stored.event, stored, nowMicros);
+    dropSummary(connection, row.session, stored);
+    noteChanges(unit, tenant, [changeOf("changed", owner, input.id, revision)]);
     replaceEvent(connection, { event: stored.event, owner, revision }, input.event, nowMicros);
     if (input.part === undefined) {
       renewChecksums(connection, tenant, stored.event, vouchedBy(owner, input.event, revision));

@@ -117,6 +117,31 @@ export function selectEvents(
   return select.all(tenant, ...place, ...parameters, page.limit);
 }
 
+/** Events of one session: the newest so many, newest first; else by time, behind one place and up to another. */
+export function selectSessionEvents(
+  connection: Connection,
+  session: number,
+  range:
+    | { readonly newest: number }
+    | { readonly behind: EventPlace | undefined; readonly limit: number }
+    | { readonly behind: EventPlace | undefined; readonly upTo: EventPlace },
+): readonly SqlRow[] {
+  const select = `SELECT ${EVENT_COLUMNS} ${EVENTS} WHERE e.session = ?`;
+  if ("newest" in range) {
+    const sql = `${select} ORDER BY e.at DESC, e.event DESC LIMIT ?`;
+    return connection.prepare(sql, { bigints: true }).all(session, range.newest);
+  }
+  const { behind } = range;
+  const from = behind === undefined ? "" : "AND (e.at, e.event) > (?, ?)";
+  const place = behind === undefined ? [] : [behind.at, behind.event];
+  if ("limit" in range) {
+    const sql = `${select} ${from} ORDER BY e.at, e.event LIMIT ?`;
+    return connection.prepare(sql, { bigints: true }).all(session, ...place, range.limit);
+  }
+  const sql = `${select} ${from} AND (e.at, e.event) <= (?, ?) ORDER BY e.at, e.event`;
+  return connection.prepare(sql, { bigints: true }).all(session, ...place, range.upTo.at, range.upTo.event);
+}
+
 /** How many segments the admitted events have. */
 export function countSegmentsIn(connection: Connection, { tenant, filter }: EventSelection): number {
   const { sql, parameters } = admittedBy(filter);

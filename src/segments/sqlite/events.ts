@@ -87,6 +87,25 @@ export function findEvent(
   return row && { event: Number(row.event), session: Number(row.session), revision: Number(row.revision) };
 }
 
+/** Where an event stands, and what it is called. */
+export function placeOfEvent(
+  connection: Connection,
+  event: number,
+): (Pick<EventOwner, "session" | "sessionId"> & Pick<StoredEvent, "id" | "at" | "event">) | undefined {
+  const row = connection
+    .prepare(`SELECT e.id, e.at, e.session AS number, n.id AS session ${FROM} WHERE e.event = ?`, { bigints: true })
+    .get(event);
+  return (
+    row && {
+      event,
+      id: String(row.id),
+      at: BigInt(row.at as bigint),
+      session: Number(row.number),
+      sessionId: String(row.session),
+    }
+  );
+}
+
 /** Reads one event; `damaged` when its checksum does not hold (E11). */
 export function readEvent(connection: Connection, tenant: number, id: string): StoredEvent | "damaged" | undefined {
   const select = connection.prepare(

@@ -23,7 +23,7 @@ export async function openMemoryBed(
 ): Promise<MemoryBed> {
   const path = options.path ?? join(temporaryFolder(), "memory.holdfast");
   const embedder = options.embedder ?? createHashEmbedder();
-  const memory = await openMemory({ path, threads: "inline", embedder });
+  const memory = await openMemory({ ...options, path, threads: "inline", embedder });
   const raw = openConnection(join(path, DATABASE_FILE), { readOnly: false, mustExist: true });
   onTestFinished(async () => {
     raw.close();

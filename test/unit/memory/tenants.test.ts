@@ -159,11 +159,16 @@ const TENANT_CALLS: Calls<Tenant> = {
   updateEvent: (on, name) => on.updateEvent(`${name}-1`, { text: "taken over" }),
   history: (on, name) => on.history(`${name}-2`),
   forget: (on, name) => on.forget({ events: [`${name}-1`] }),
+  changes: async (on, name) => (await on.changes()).changes.filter(({ event }) => event?.startsWith(name)),
   pendingEmbeddings: (on) => on.pendingEmbeddings(),
   stats: async (on) => (await on.stats()).events,
 };
 
 const SESSION_CALLS: Calls<Session> = {
+  changes: async (on, name) => (await on.changes()).changes.filter(({ event }) => event?.startsWith(name)),
+  recent: async (on, name) => (await on.recent()).events.filter(({ id }) => id.startsWith(name)),
+  summary: (on) => on.summary(),
+  updateSummary: (on) => on.updateSummary(),
   remember: async (on, name) => {
     const receipt = await on.remember({ id: `${name}-1`, text: "our own" });
     await on.forget({ events: [receipt.id] });
