@@ -165,7 +165,8 @@ const TENANT_CALLS: Calls<Tenant> = {
 };
 
 const SESSION_CALLS: Calls<Session> = {
-  changes: async (on, name) => (await on.changes()).changes.filter(({ event }) => event?.startsWith(name)),
+  changes: async (on, name) =>
+    (await on.changes()).changes.filter(({ event }) => event?.startsWith(name)).map(({ kind }) => kind),
   recent: async (on, name) => (await on.recent()).events.filter(({ id }) => id.startsWith(name)),
   summary: (on) => on.summary(),
   updateSummary: (on) => on.updateSummary(),
