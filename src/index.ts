@@ -61,6 +61,7 @@ export type {
   Tenant,
   TenantInfo,
 } from "./memory/contract.ts";
+export type { Derivation, DerivationInput, Derive } from "./memory/derivation.ts";
 export type {
   CountOptions,
   EventCalls,
@@ -88,8 +89,10 @@ export type {
   UpdateSummaryOptions,
 } from "./memory/log-contract.ts";
 export type {
+  EmbedPendingAnswer,
   EmbedPendingOptions,
   EmbedPendingProgress,
+  PendingCalls,
   PendingEmbedding,
   PendingOptions,
   PendingPage,
@@ -102,5 +105,6 @@ export {
   type RenderOptions,
   renderContext,
 } from "./memory/prompt-context.ts";
+export type { Segmentation, Segmenter } from "./memory/segmentation.ts";
 export { type MemoryOptions, openMemory } from "./open-memory.ts";
 export { openStore, type StoreOptions } from "./open-store.ts";

@@ -8,9 +8,11 @@ import { HoldfastError } from "./errors/index.ts";
 import { systemClock } from "./io/clock.ts";
 import type { Memory } from "./memory/contract.ts";
 import { MemoryCore } from "./memory/core.ts";
+import { assertDerivation, type Derivation } from "./memory/derivation.ts";
 import type { Summarise } from "./memory/log-contract.ts";
 import { MemoryHandle, TENANT_BYTES } from "./memory/memory.ts";
 import { Pipeline } from "./memory/pipeline.ts";
+import { assertSegmentation, type Segmentation } from "./memory/segmentation.ts";
 import { createTenantRow, findTenantRow } from "./memory/tenants.ts";
 import { isTextIndexCurrent, renewTextIndex } from "./memory/text-index-version.ts";
 import { assertPlace, PLACE_OPTIONS, type PlaceOptions } from "./place.ts";
@@ -21,9 +23,19 @@ export type MemoryOptions = PlaceOptions & {
   readonly embedder?: Embedder;
   /** Makes the rolling summaries that `session.updateSummary` keeps. */
   readonly summarise?: Summarise;
+  /** How texts are cut; default `whole`. Acts on what is remembered from now on. */
+  readonly segmenter?: Segmentation;
+  /** What is embedded of a segment; default `segment`. Acts on what is remembered from now on. */
+  readonly derive?: Derivation;
 };
 
-const MEMORY_OPTIONS: OptionNames<MemoryOptions> = { ...PLACE_OPTIONS, embedder: true, summarise: true };
+const MEMORY_OPTIONS: OptionNames<MemoryOptions> = {
+  ...PLACE_OPTIONS,
+  embedder: true,
+  segmenter: true,
+  derive: true,
+  summarise: true,
+};
 
 const DEFAULT_TENANT = "default";
 
@@ -45,8 +57,11 @@ export async function openMemory(
   if (options.summarise !== undefined && typeof options.summarise !== "function")
     throw new HoldfastError("INVALID_ARGUMENT", "summarise is a function of { previous, events } that answers a text.");
   const hooks = { clock: systemClock, summarise: options.summarise };
+  const { segmenter = "whole", derive = "segment" } = options;
+  assertSegmentation(segmenter);
+  assertDerivation(derive);
   const open = openDatabase(options, DATABASE_PLAN, WORKER_URL);
-  const pipeline = new Pipeline(embedder);
+  const pipeline = new Pipeline(embedder, { segmenter, derive });
   const release = async (): Promise<void> => {
     await open.release();
     await pipeline.close();

@@ -18,6 +18,20 @@ export function schedule(delayMs: number, action: () => void): () => void {
   return () => clearTimeout(timer);
 }
 
+/** Waits, keeping the process alive, at most until the signal is raised. */
+export function pause(delayMs: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const done = (): void => {
+      clearTimeout(timer);
+      signal.removeEventListener("abort", done);
+      resolve();
+    };
+    const timer = setTimeout(done, delayMs);
+    signal.addEventListener("abort", done, { once: true });
+    if (signal.aborted) done();
+  });
+}
+
 /** Lets timers, I/O and other callers run: long work on the calling thread is cut into slices with it (E7). */
 export function yieldToEventLoop(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));

@@ -13,7 +13,7 @@ import type {
 } from "./event-contract.ts";
 import type { EventInput } from "./event-input.ts";
 import type { ChangesOptions, ChangesPage, SessionLog } from "./log-contract.ts";
-import type { EmbedPendingOptions, EmbedPendingProgress, PendingOptions, PendingPage } from "./pending-contract.ts";
+import type { PendingCalls } from "./pending-contract.ts";
 
 /** What `remember` answers for one event. */
 export interface RememberReceipt {
@@ -21,10 +21,10 @@ export interface RememberReceipt {
   /** `false` when the same event was there already. */
   readonly created: boolean;
   /**
-   * Present when the embedder failed for some of its text: the event is kept and found by its words, and by its
-   * meaning as soon as the embedder answers (S7).
+   * `pending` when the embedder failed on a part of it: the event is kept and found by its words, and embedded as soon
+   * as the embedder answers (S7).
    */
-  readonly pending?: true;
+  readonly embedded: "embedded" | "pending";
 }
 
 export interface ScopedRecallOptions extends CallOptions {
@@ -234,7 +234,7 @@ export interface Session extends EventCalls, SessionLog {
 }
 
 /** One tenant's memory, bound to one life: nothing in it meets another tenant's (S10). */
-export interface Tenant extends EventCalls {
+export interface Tenant extends EventCalls, PendingCalls {
   readonly tenantId: string;
   /** Answers the session that stands when its user is the same; raises ALREADY_EXISTS when not (S1). */
   createSession(id: string, options?: { readonly user?: string } & CallOptions): Promise<Session>;
@@ -264,8 +264,6 @@ export interface Tenant extends EventCalls {
    */
   changes(options?: ChangesOptions): Promise<ChangesPage>;
   stats(options?: CallOptions): Promise<MemoryStats>;
-  /** Segments without a vector, in pages: the embedder failed for them (S7). */
-  pendingEmbeddings(options?: PendingOptions): Promise<PendingPage>;
 }
 
 /** A tenant as `createTenant` answers it. */
@@ -289,8 +287,6 @@ export interface Memory extends Tenant, AsyncDisposable {
    * the traffic, or, with `erase`, before the call returns.
    */
   deleteTenant(id: string, options?: DeletionOptions): Promise<DeletionReceipt>;
-  /** Tries every segment of the folder that has no vector once, now, parked ones too. */
-  embedPending(options?: EmbedPendingOptions): Promise<EmbedPendingProgress>;
   /** Idempotent; waits for calls in flight, at most 10 s (E12). */
   close(): Promise<void>;
 }

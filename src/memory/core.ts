@@ -11,10 +11,10 @@ import type { NewEvent } from "../segments/sqlite/events.ts";
 import { tokeniseWords } from "../segments/words.ts";
 import { assertArray, assertCount } from "../store/batch.ts";
 import type { RecallAnswer, RecallOptions, RememberReceipt } from "./contract.ts";
+import { EmbeddingRetrier } from "./embedding-retrier.ts";
 import { type EventInput, toEvent } from "./event-input.ts";
 import { RANKING } from "./fusion.ts";
 import type { Summarise } from "./log-contract.ts";
-import { PendingEmbedder } from "./pending-embedder.ts";
 import type { Pipeline } from "./pipeline.ts";
 import { recallSegments } from "./recall.ts";
 import { toHit } from "./recall-hit.ts";
@@ -27,9 +27,6 @@ import type { TenantLife } from "./tenants.ts";
 /** Bytes that an event holds in the queue beside its text and vectors. */
 export const EVENT_OVERHEAD_BYTES = 512;
 
-/** A failing embedder is asked again after so long. */
-const RETRY_SOON_MS = 1_000;
-
 /** What comes from outside beside the database and the embedder. */
 export interface MemoryHooks {
   readonly clock: Clock;
@@ -41,8 +38,8 @@ export class MemoryCore {
   readonly database: Database;
   readonly pipeline: Pipeline;
   readonly reclaimer: Reclaimer;
-  readonly pending: PendingEmbedder;
   readonly summarise: Summarise | undefined;
+  readonly retrier: EmbeddingRetrier;
   readonly #clock: Clock;
   readonly #inFlight = new Set<Promise<unknown>>();
   #closed = false;
@@ -56,7 +53,8 @@ export class MemoryCore {
     this.summarise = summarise;
     this.reclaimer = new Reclaimer(database, [reclaimMemory]);
     if (database.lookup(hasReclaimable, null)) this.reclaimer.wake();
-    this.pending = new PendingEmbedder(database, pipeline);
+    this.retrier = new EmbeddingRetrier(database, pipeline, clock);
+    this.retrier.wake();
   }
 
   /** Raises CLOSED: also when the folder itself is still open, by another handle of this process. */
@@ -73,7 +71,7 @@ export class MemoryCore {
   /** Takes no more calls and waits for those that still embed, at most 10 s: their commits are yet to come (E12). */
   async close(): Promise<void> {
     this.#closed = true;
-    await settledWithin([...this.#inFlight, this.reclaimer.stop(), this.pending.stop()], CLOSE_WAIT_MS);
+    await settledWithin([...this.#inFlight, this.reclaimer.stop(), this.retrier.stop()], CLOSE_WAIT_MS);
     this.#abandoned = true;
   }
 
@@ -117,8 +115,13 @@ export class MemoryCore {
       if (stored !== undefined) assertSameEvent(event, stored);
       return stored === undefined;
     });
-    const { created, pending } = await this.#write(session, fresh, options);
-    return events.map(({ id }) => ({ id, created: created.has(id), ...(pending.has(id) && { pending: true }) }));
+    const written = await this.#write(session, fresh, options);
+    const receipts = events.map(({ id }, index): RememberReceipt => {
+      const { created, pending } = written.get(id) ?? { created: false, pending: digests[index]?.pending === true };
+      return { id, created, embedded: pending ? "pending" : "embedded" };
+    });
+    if (receipts.some(({ embedded }) => embedded === "pending")) this.retrier.wake();
+    return receipts;
   }
 
   async recall(
@@ -169,8 +172,12 @@ export class MemoryCore {
     throw new HoldfastError("NOT_FOUND", message, { details: { session: id } });
   }
 
-  async #write(session: SessionLife, events: readonly NewEvent[], options: CallOptions): Promise<Written> {
-    if (events.length === 0) return { created: new Set(), pending: new Set() };
+  async #write(
+    session: SessionLife,
+    events: readonly NewEvent[],
+    options: CallOptions,
+  ): Promise<ReadonlyMap<string, { readonly created: boolean; readonly pending: boolean }>> {
+    if (events.length === 0) return new Map();
     const parts = await this.pipeline.toParts(events, options);
     this.assertWanted();
     const sizeBytes = parts.reduce(
@@ -178,18 +185,11 @@ export class MemoryCore {
       0,
     );
     const input = { session, space: this.pipeline.identity, parts };
-    const { created } = await this.database.write(rememberEvents, input, { ...options, sizeBytes });
-    const isNew = new Set(events.filter((_, index) => created[index] === true).map(({ id }) => id));
-    const pending = new Set(parts.filter(({ missing }) => missing !== undefined).map(({ event }) => event.id));
-    if (pending.size > 0) this.pending.wake(RETRY_SOON_MS);
-    return { created: isNew, pending };
+    const { created, pending } = await this.database.write(rememberEvents, input, { ...options, sizeBytes });
+    return new Map(
+      events.map(({ id }, index) => [id, { created: created[index] === true, pending: pending[index] === true }]),
+    );
   }
-}
-
-interface Written {
-  readonly created: ReadonlySet<string>;
-  /** Events with segments that the embedder failed for. */
-  readonly pending: ReadonlySet<string>;
 }
 
 function assertDistinct(ids: readonly string[]): void {

@@ -95,7 +95,9 @@ export class Events {
       const sizeBytes = event.text.length * 2 + (part?.vectors.byteLength ?? 0) + 1_024;
       const updated = await this.#core.database.write(updateEventRow, input, { ...options, sizeBytes });
       if (updated === "gone") throw unknownEvent(id);
-      if (updated !== "moved") return toMemoryEvent(updated);
+      if (updated === "moved") continue;
+      this.#core.retrier.wake();
+      return toMemoryEvent(updated);
     }
     throw conflict(id, undefined);
   }

@@ -2,13 +2,11 @@ import { formatDatetime } from "../contract/datetime.ts";
 import { assertId } from "../contract/names.ts";
 import { assertOptions, CALL_OPTIONS } from "../contract/option-names.ts";
 import type { CallOptions } from "../contract/store.ts";
-import { beforeCommit, withDeadline } from "../database/call.ts";
 import { HoldfastError } from "../errors/index.ts";
 import type { CreatedTenant, DeletionOptions, DeletionReceipt, Memory, Tenant, TenantInfo } from "./contract.ts";
 import type { MemoryCore } from "./core.ts";
 import { Forgetting } from "./forgetting.ts";
-import { DELETION_OPTIONS, EMBED_PENDING_OPTIONS, LIST_TENANTS_OPTIONS } from "./options.ts";
-import type { EmbedPendingOptions, EmbedPendingProgress } from "./pending-contract.ts";
+import { DELETION_OPTIONS, LIST_TENANTS_OPTIONS } from "./options.ts";
 import { assertPageSize, TenantHandle } from "./tenant.ts";
 import { createTenantRow, findTenantRow, listTenantRows, type TenantLife } from "./tenants.ts";
 
@@ -64,13 +62,6 @@ export class MemoryHandle extends TenantHandle implements Memory {
   async deleteTenant(id: string, options: DeletionOptions = {}): Promise<DeletionReceipt> {
     assertOptions(options, DELETION_OPTIONS, "deleteTenant");
     return new Forgetting(this.core).deleteTenant(id, options);
-  }
-
-  async embedPending(options: EmbedPendingOptions = {}): Promise<EmbedPendingProgress> {
-    this.core.assertOpen();
-    assertOptions(options, EMBED_PENDING_OPTIONS, "embedPending");
-    const { onProgress = () => undefined, ...call } = options;
-    return this.core.track(beforeCommit(this.core.pending.drain(withDeadline(call, "write"), onProgress)));
   }
 
   close(): Promise<void> {

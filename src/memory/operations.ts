@@ -1,9 +1,10 @@
 import type { Operation } from "../database/operation.ts";
 import { readChanges } from "./change-feed.ts";
+import { claimLease, nextEmbeddingAt, releaseLease } from "./embedding-lease.ts";
 import { countEventRows, listEventRows, readEventRow, readHistory } from "./event-rows.ts";
 import { compactWords, countForgettable, countKnown, forgetEvents, forgetSome } from "./forget.ts";
-import { hasPending, listPending } from "./pending.ts";
-import { claimPending, settlePending } from "./pending-claims.ts";
+import { settlePending } from "./pending-commit.ts";
+import { countPendingRows, listPendingRows, readPendingWindow } from "./pending-rows.ts";
 import { recallSegments } from "./recall.ts";
 import { hasReclaimable, reclaimEndedTenant, reclaimEndingSession, reclaimMemory } from "./reclaim.ts";
 import { knownEvents, rememberEvents } from "./remember.ts";
@@ -32,6 +33,13 @@ export const MEMORY_OPERATIONS: readonly Operation[] = [
   readHistory,
   listEventRows,
   countEventRows,
+  claimLease,
+  releaseLease,
+  nextEmbeddingAt,
+  readPendingWindow,
+  listPendingRows,
+  countPendingRows,
+  settlePending,
   recallSegments,
   readChanges,
   readRecent,
@@ -43,10 +51,6 @@ export const MEMORY_OPERATIONS: readonly Operation[] = [
   countForgettable,
   countKnown,
   compactWords,
-  hasPending,
-  claimPending,
-  settlePending,
-  listPending,
   hasReclaimable,
   reclaimMemory,
   reclaimEndedTenant,

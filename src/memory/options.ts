@@ -17,6 +17,7 @@ import type {
   UpdateOptions,
 } from "./event-contract.ts";
 import type { ChangesOptions, RecentOptions, UpdateSummaryOptions } from "./log-contract.ts";
+
 import type { EmbedPendingOptions, PendingOptions } from "./pending-contract.ts";
 
 /** The options of a memory's calls, by name. */
@@ -69,6 +70,19 @@ export const SCOPED_COUNT_OPTIONS: OptionNames<ScopedCountOptions> = { ...CALL_O
 
 export const COUNT_OPTIONS: OptionNames<CountOptions> = { user: true, session: true, ...SCOPED_COUNT_OPTIONS };
 
+export const PENDING_OPTIONS: OptionNames<PendingOptions> = {
+  ...CALL_OPTIONS,
+  state: true,
+  after: true,
+  limit: true,
+};
+
+export const EMBED_PENDING_OPTIONS: OptionNames<EmbedPendingOptions> = {
+  ...CALL_OPTIONS,
+  includeParked: true,
+  onProgress: true,
+};
+
 export const EVENT_UPDATE: OptionNames<EventUpdate> = { text: true, blocks: true, properties: true };
 
 export const CHANGES_OPTIONS: OptionNames<ChangesOptions> = { ...CALL_OPTIONS, after: true, limit: true };
@@ -81,9 +95,5 @@ export const UPDATE_SUMMARY_OPTIONS: OptionNames<UpdateSummaryOptions> = {
   maxEventsPerCall: true,
   onProgress: true,
 };
-
-export const PENDING_OPTIONS: OptionNames<PendingOptions> = { ...CALL_OPTIONS, state: true, limit: true, after: true };
-
-export const EMBED_PENDING_OPTIONS: OptionNames<EmbedPendingOptions> = { ...CALL_OPTIONS, onProgress: true };
 
 export const UPDATE_OPTIONS: OptionNames<UpdateOptions> = { ...CALL_OPTIONS, expectedRevision: true };

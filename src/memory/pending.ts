@@ -1,121 +1,73 @@
-import type { Connection } from "../database/connection.ts";
-import { type ReadOperation, readOperation, type WriteUnit } from "../database/operation.ts";
-import type { BoundFilter } from "../filter/index.ts";
-import { pendingByState } from "../segments/sqlite/event-filter.ts";
-import { requireTenant, type TenantLife } from "./tenants.ts";
+import { formatDatetime } from "../contract/datetime.ts";
+import { LIMITS } from "../contract/limits.ts";
+import { withDeadline } from "../database/call.ts";
+import { failureReason } from "../embedding/failure-reason.ts";
+import { HoldfastError } from "../errors/index.ts";
+import type { MemoryCore } from "./core.ts";
+import type { EmbedPendingAnswer, EmbedPendingOptions, PendingOptions, PendingPage } from "./pending-contract.ts";
+import { countPendingRows, listPendingRows } from "./pending-rows.ts";
+import type { TenantLife } from "./tenants.ts";
 
-/**
- * Segments that have no vector yet (S7). `waiting` ones are tried again from `next_at` on; `parked` ones failed for what
- * they say and are tried again only when somebody asks. Whoever tries one claims it for a while. Times in milliseconds.
- */
-export const PENDING_SCHEMA = `
-CREATE TABLE pending_vectors (
-  segment INTEGER PRIMARY KEY,
-  tenant INTEGER NOT NULL,
-  event INTEGER NOT NULL,
-  state TEXT NOT NULL CHECK (state IN ('waiting', 'parked')),
-  attempts INTEGER NOT NULL,
-  text_failures INTEGER NOT NULL,
-  next_at INTEGER NOT NULL,
-  claimed_until INTEGER NOT NULL,
-  reason TEXT NOT NULL
-) STRICT;
-CREATE INDEX pending_by_tenant ON pending_vectors (tenant, state);
-CREATE INDEX pending_by_event ON pending_vectors (event);
-CREATE INDEX pending_due ON pending_vectors (state, next_at);`;
+const DEFAULT_PAGE = 100;
 
-export type PendingState = "waiting" | "parked";
+/** The pending embeddings of one tenant: listed, and embedded on demand. */
+export class Pending {
+  readonly #core: MemoryCore;
+  readonly #tenant: TenantLife;
 
-const BACKOFF_MS = 1_000;
-const BACKOFF_MAX_MS = 5 * 60_000;
+  constructor(core: MemoryCore, tenant: TenantLife) {
+    this.#core = core;
+    this.#tenant = tenant;
+  }
 
-/** Why a segment has no vector: a code of ours, no text and no secret. */
-export interface Missing {
-  readonly reason: string;
+  async list(options: PendingOptions): Promise<PendingPage> {
+    const { state, after, limit = DEFAULT_PAGE, ...call } = options;
+    if (state !== undefined && state !== "waiting" && state !== "parked")
+      throw new HoldfastError("INVALID_ARGUMENT", 'state is "waiting" or "parked", or left out for both.');
+    if (!(Number.isInteger(limit) && limit >= 1 && limit <= LIMITS.scanPageMax))
+      throw new HoldfastError("INVALID_ARGUMENT", `limit is a whole number from 1 to ${LIMITS.scanPageMax}.`);
+    const input = { tenant: this.#tenant, state, after: placeOf(after), limit: limit + 1 };
+    const rows = await this.#core.database.read(listPendingRows, input, call);
+    const page = rows.slice(0, limit);
+    const last = rows.length > limit ? page.at(-1) : undefined;
+    return {
+      segments: page.map(({ event, session, range, state: stands, attempts, reason, nextAt }) => ({
+        event,
+        session,
+        range,
+        state: stands,
+        attempts,
+        reason,
+        ...(stands === "waiting" && { nextAt: formatDatetime(BigInt(nextAt)) }),
+      })),
+      ...(last && { next: `p${last.segment.toString(36)}` }),
+    };
+  }
+
+  async embed(options: EmbedPendingOptions): Promise<EmbedPendingAnswer> {
+    const { includeParked = false, onProgress, ...call } = options;
+    if (typeof includeParked !== "boolean")
+      throw new HoldfastError("INVALID_ARGUMENT", "includeParked is true or false.");
+    if (onProgress !== undefined && typeof onProgress !== "function")
+      throw new HoldfastError("INVALID_ARGUMENT", "onProgress is a function.");
+    const bounds = withDeadline(call, "write");
+    const counted = { tenant: this.#tenant, space: this.#core.pipeline.identity };
+    const before = await this.#core.database.read(countPendingRows, counted, bounds);
+    const total = before.waiting + before.parked;
+    const selection = { tenant: this.#tenant, dueAt: undefined, includeParked };
+    const { embedded, failure } = await this.#core.retrier.drain(selection, bounds.signal, (done) =>
+      onProgress?.({ embedded: done, total }),
+    );
+    this.#core.retrier.wake();
+    const { waiting, parked } = await this.#core.database.read(countPendingRows, counted);
+    return { embedded, waiting, parked, ...(failure && { reason: failureReason(failure) }) };
+  }
 }
 
-export function insertPending(
-  { connection, nowMicros }: Pick<WriteUnit, "connection" | "nowMicros">,
-  segment: { readonly segment: number; readonly tenant: number; readonly event: number },
-  { reason }: Missing,
-): void {
-  connection
-    .prepare(
-      `INSERT INTO pending_vectors (segment, tenant, event, state, attempts, text_failures, next_at, claimed_until, reason)
-       VALUES (?, ?, ?, 'waiting', 1, 0, ?, 0, ?)`,
-    )
-    .run(segment.segment, segment.tenant, segment.event, toMs(nowMicros) + backoffMs(1), reason);
-}
+const CURSOR = /^p[0-9a-z]{1,11}$/;
 
-export function removePending({ connection }: Pick<WriteUnit, "connection">, event: number): void {
-  connection.prepare("DELETE FROM pending_vectors WHERE event = ?").run(event);
-}
-
-export interface PendingRow {
-  readonly segment: number;
-  readonly event: string;
-  readonly session: string;
-  readonly state: PendingState;
-  readonly attempts: number;
-  readonly reason: string;
-  /** Milliseconds since 1970. */
-  readonly nextAt: number;
-}
-
-export interface ListPendingInput {
-  readonly tenant: TenantLife;
-  readonly state: PendingState | undefined;
-  readonly after: number;
-  readonly limit: number;
-}
-
-export const listPending: ReadOperation<ListPendingInput, readonly PendingRow[]> = readOperation(
-  "memory.list-pending",
-  (view, { tenant, state, after, limit }) => {
-    requireTenant(view.connection, tenant);
-    const rows = view.connection
-      .prepare(
-        `SELECT p.segment, p.state, p.attempts, p.reason, p.next_at, e.id AS event, n.id AS session
-         FROM pending_vectors AS p JOIN events AS e ON e.event = p.event JOIN sessions AS n ON n.session = e.session
-         WHERE p.tenant = ? AND p.segment > ? AND (? IS NULL OR p.state = ?) ORDER BY p.segment LIMIT ?`,
-      )
-      .all(tenant.tenant, after, state ?? null, state ?? null, limit);
-    return rows.map((row) => ({
-      segment: Number(row.segment),
-      event: String(row.event),
-      session: String(row.session),
-      state: row.state as PendingState,
-      attempts: Number(row.attempts),
-      reason: String(row.reason),
-      nextAt: Number(row.next_at),
-    }));
-  },
-);
-
-/** How many segments within a filter on events have no vector. */
-export function countPending(
-  connection: Connection,
-  { tenant }: TenantLife,
-  filter: BoundFilter | undefined,
-): Record<PendingState, number> {
-  const counts = { waiting: 0, parked: 0 };
-  for (const { state, count } of pendingByState(connection, { tenant, filter })) counts[state as PendingState] = count;
-  return counts;
-}
-
-/** Whether any segment of any tenant waits. */
-export const hasPending: ReadOperation<null, boolean> = readOperation("memory.has-pending", (view) => {
-  const select = view.connection.prepare(
-    "SELECT EXISTS (SELECT 1 FROM pending_vectors WHERE state = 'waiting') AS found",
-  );
-  return select.get()?.found === 1;
-});
-
-export function toMs(micros: number): number {
-  return Math.floor(micros / 1_000);
-}
-
-/** How long a segment waits behind so many failed attempts. */
-export function backoffMs(attempts: number): number {
-  return Math.min(BACKOFF_MS * 2 ** Math.min(attempts - 1, 20), BACKOFF_MAX_MS);
+function placeOf(cursor: unknown): number {
+  if (cursor === undefined) return 0;
+  if (typeof cursor === "string" && CURSOR.test(cursor)) return Number.parseInt(cursor.slice(1), 36);
+  throw new HoldfastError("INVALID_ARGUMENT", "after is the next of an earlier page, as it was answered.");
 }

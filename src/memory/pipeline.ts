@@ -3,20 +3,22 @@ import { assertNotAborted } from "../embedding/abort.ts";
 import { QueryCache } from "../embedding/cache.ts";
 import { embedChecked } from "../embedding/checked.ts";
 import { countTokens } from "../embedding/count-tokens.ts";
-import { embedEach } from "../embedding/each.ts";
+import type { EachOptions } from "../embedding/each.ts";
 import { closeEmbedder, openEmbedder } from "../embedding/embed-call.ts";
 import type { Embedder } from "../embedding/embedder.ts";
+import { failureReason } from "../embedding/failure-reason.ts";
 import { identityText } from "../embedding/identity.ts";
 import type { SpaceIdentity } from "../embedding/spaces.ts";
-import type { Embedded } from "../embedding/vector-checks.ts";
-import { isHoldfastError } from "../errors/index.ts";
-import { giveWay, yieldToEventLoop } from "../io/clock.ts";
+import { type HoldfastError, isHoldfastError } from "../errors/index.ts";
+import { yieldToEventLoop } from "../io/clock.ts";
 import { segmentTextInSlices } from "../segments/segmenter.ts";
 import type { NewEvent } from "../segments/sqlite/events.ts";
 import type { SegmentRange } from "../segments/sqlite/segments.ts";
 import { textRanges } from "./blocks.ts";
-import type { Missing } from "./pending.ts";
-import { type EventPart, searchableText } from "./segment-records.ts";
+import { type Derivation, derivationName } from "./derivation.ts";
+import { type EmbeddedSegment, embedSegments, type UnembeddedSegment } from "./segment-embedding.ts";
+import type { EventPart, SegmentPart } from "./segment-records.ts";
+import { type Segmentation, segmentationName, segmentRanges } from "./segmentation.ts";
 
 /** The least part of the model's window that is left for the text when a producer's name is very long. */
 const TEXT_SHARE_MIN = 0.5;
@@ -32,94 +34,80 @@ export type QueryVector =
   | { readonly vector: Float32Array }
   | { readonly withoutVector: "not-embedded" | "model-loading" };
 
-/** Embedded to learn whether an embedder works at all. */
-const PROBE = "hello";
+/** Texts that fail alone before a service is taken to be down. */
+const GIVE_UP_AFTER = 3;
+
+/** Failures of the embedder that an event survives: it is kept, found by its words, and embedded later (S7). */
+const SURVIVED: ReadonlySet<string> = new Set([
+  "EMBEDDING_FAILED",
+  "DIMENSION_MISMATCH",
+  "INVALID_TEXT",
+  "LIMIT_EXCEEDED",
+]);
+
+export interface PipelineSettings {
+  readonly segmenter: Segmentation;
+  readonly derive: Derivation;
+}
 
 /** Segments texts and embeds them, with the model's own tokens counted, so that nothing is cut in silence (S3). */
 export class Pipeline {
   readonly #embedder: Embedder;
+  readonly #settings: PipelineSettings;
   readonly #queries = new QueryCache();
   #opening: Promise<void> | undefined;
   #opened = false;
   #openFailed = false;
 
-  constructor(embedder: Embedder) {
+  constructor(embedder: Embedder, settings: PipelineSettings = { segmenter: "whole", derive: "segment" }) {
     this.#embedder = embedder;
+    this.#settings = settings;
   }
 
   get identity(): SpaceIdentity {
     return { identity: identityText(this.#embedder), dimensions: this.#embedder.dimensions };
   }
 
+  /** How texts are cut and what is embedded of them, by name. */
+  get names(): { readonly segmenter: string; readonly derive: string } {
+    const { segmenter, derive } = this.#settings;
+    return { segmenter: segmentationName(segmenter), derive: derivationName(derive) };
+  }
+
   /**
-   * No transaction is open while this runs. What the embedder fails for is missing, and what it failed with is kept as
-   * the reason (S7); ABORTED, TIMEOUT and PACKAGE_MISSING, which no retry mends, are raised.
+   * Events with their segments and vectors, or with the reason why a segment has none yet. No transaction is open
+   * while this runs.
+   *
+   * @throws PACKAGE_MISSING, BUSY, CLOSED, ABORTED, TIMEOUT; INVALID_ARGUMENT of the segmenter and of `derive`
    */
   async toParts(events: readonly NewEvent[], options: CallOptions): Promise<readonly EventPart[]> {
-    const ranges: (readonly SegmentRange[])[] = [];
-    for (const event of events) ranges.push(await this.cut(event, options.signal));
-    const texts: string[] = [];
-    for (const [index, event] of events.entries()) {
-      for (const range of ranges[index] ?? []) {
-        await giveWay();
-        texts.push(this.derive(event, range));
-      }
+    const unopened = await this.#open(options.signal);
+    const segments: UnembeddedSegment[] = [];
+    for (const event of events) {
+      const ranges = await this.#segment(event, unopened === undefined, options.signal);
+      segments.push(...ranges.map((range) => ({ event, range })));
     }
-    const outcomes = await this.embed(texts, options);
-    let next = 0;
-    return events.map((event, index) => {
-      const segments = ranges[index] ?? [];
-      const own = outcomes.slice(next, next + segments.length);
-      next += segments.length;
-      return { event, segments, ...this.#join(own) };
-    });
+    const outcomes =
+      unopened === undefined
+        ? await this.embedSegments(segments, {
+            kind: "document",
+            giveUpAfter: GIVE_UP_AFTER,
+            ...(options.signal && { signal: options.signal }),
+          })
+        : segments.map(() => ({ error: unopened, about: "service" }) as const);
+    for (const outcome of outcomes) if ("error" in outcome) assertSurvived(outcome.error);
+    return toEventParts(events, segments, outcomes, this.#embedder.dimensions);
   }
 
-  /**
-   * Cuts an event's texts to the embedder's window. Where its tokens cannot be counted now, each text is one segment,
-   * and is cut when its vectors are made.
-   */
-  async cut(
-    event: Pick<NewEvent, "text" | "blocks" | "producer">,
-    signal: AbortSignal | undefined,
-  ): Promise<readonly SegmentRange[]> {
-    const ranges = textRanges(event);
-    try {
-      await openEmbedder(this.#embedder, signal);
-      this.#opened = true;
-      return await this.#cutToWindow(event, ranges, signal);
-    } catch (error) {
-      if (isHoldfastError(error, "EMBEDDING_FAILED")) return ranges;
-      throw error;
-    }
+  /** The vectors of segments: one outcome each. */
+  embedSegments(segments: readonly UnembeddedSegment[], options: EachOptions): Promise<readonly EmbeddedSegment[]> {
+    return embedSegments(this.#embedder, this.#settings.derive, segments, options);
   }
 
-  /** One outcome a text, in input order. */
-  async embed(texts: readonly string[], options: CallOptions): Promise<readonly Embedded[]> {
-    const outcomes = await embedEach(this.#embedder, texts, {
-      kind: "document",
-      ...(options.signal && { signal: options.signal }),
-    });
-    for (const outcome of outcomes)
-      if ("error" in outcome && outcome.error.code === "PACKAGE_MISSING") throw outcome.error;
-    return outcomes;
-  }
-
-  /** Whether the embedder answers for an innocent text: then it is a failing text's own fault. */
-  async works(options: CallOptions): Promise<boolean> {
-    const [outcome] = await this.embed([PROBE], options);
-    return outcome !== undefined && "vector" in outcome;
-  }
-
-  #join(outcomes: readonly Embedded[]): Pick<EventPart, "vectors" | "missing"> {
-    const { dimensions } = this.#embedder;
-    const vectors = new Float32Array(outcomes.length * dimensions);
-    const missing = new Map<number, Missing>();
-    for (const [slot, outcome] of outcomes.entries()) {
-      if ("vector" in outcome) vectors.set(outcome.vector, slot * dimensions);
-      else missing.set(slot, { reason: outcome.error.code });
-    }
-    return { vectors, ...(missing.size > 0 && { missing }) };
+  /** Whether a segment is longer than the embedder's window: it was cut while nobody could count. */
+  isOverWindow({ event, range }: UnembeddedSegment): boolean {
+    const { maxTokens } = this.#embedder;
+    return maxTokens !== undefined && (this.#count(event.text.slice(range.start, range.end)) ?? 0) > maxTokens;
   }
 
   /**
@@ -168,15 +156,59 @@ export class Pipeline {
     return this.#opened;
   }
 
+  /** Embeds a short text that no model refuses: whether the service is up at all. */
+  async answers(signal: AbortSignal): Promise<boolean> {
+    try {
+      await embedChecked(this.#embedder, ["a short text"], { kind: "document", signal });
+      return true;
+    } catch (error) {
+      if (isHoldfastError(error) && error.group !== "abort") return false;
+      throw error;
+    }
+  }
+
+  /** Opens the embedder; answers why it cannot be opened. */
+  async open(signal: AbortSignal | undefined): Promise<HoldfastError | undefined> {
+    return this.#open(signal);
+  }
+
   async close(): Promise<void> {
     this.#queries.clear();
     await closeEmbedder(this.#embedder);
   }
 
-  async #cutToWindow(
-    event: Pick<NewEvent, "text" | "producer">,
+  async #open(signal: AbortSignal | undefined): Promise<HoldfastError | undefined> {
+    try {
+      await openEmbedder(this.#embedder, signal);
+      this.#opened = true;
+      return undefined;
+    } catch (error) {
+      return assertSurvived(error);
+    }
+  }
+
+  /** No segment reaches over two blocks. */
+  async #segment(event: NewEvent, counts: boolean, signal: AbortSignal | undefined): Promise<readonly SegmentRange[]> {
+    const between = (): void => assertNotAborted(signal);
+    const ranges: SegmentRange[] = [];
+    for (const { start: from, end: to } of textRanges(event)) {
+      const cut = await segmentRanges(this.#settings.segmenter, event.text.slice(from, to), between);
+      ranges.push(...cut.map(({ start, end }) => ({ start: from + start, end: from + end })));
+    }
+    if (!counts) return ranges;
+    try {
+      return await this.#toWindow(event, ranges, between);
+    } catch (error) {
+      // Nobody counts: the segments are cut when they are embedded.
+      if (isHoldfastError(error, "EMBEDDING_FAILED")) return ranges;
+      throw error;
+    }
+  }
+
+  async #toWindow(
+    event: NewEvent,
     ranges: readonly SegmentRange[],
-    signal: AbortSignal | undefined,
+    between: () => void,
   ): Promise<readonly SegmentRange[]> {
     const { maxTokens } = this.#embedder;
     if (maxTokens === undefined || this.#embedder.countTokens === undefined) return ranges;
@@ -184,30 +216,51 @@ export class Pipeline {
     const room = spoken < maxTokens * (1 - TEXT_SHARE_MIN) ? maxTokens - spoken : maxTokens;
     const window = { maxTokens: room, countTokens: (text: string): number => this.#count(text) ?? 0 };
     const segments: SegmentRange[] = [];
-    // No segment reaches over two blocks.
     for (const { start: from, end: to } of ranges) {
-      const cut = await segmentTextInSlices(event.text.slice(from, to), window, () => assertNotAborted(signal));
+      const cut = await segmentTextInSlices(event.text.slice(from, to), window, between);
       for (const { start, end } of cut) segments.push({ start: from + start, end: from + end });
     }
     return segments;
   }
 
-  /** What is embedded of a segment: with the speaker, unless the name alone would fill the window. */
-  derive(event: Pick<NewEvent, "text" | "producer">, range: SegmentRange): string {
-    const { maxTokens } = this.#embedder;
-    const whole = searchableText(event, range);
-    if (maxTokens === undefined || event.producer === undefined) return whole;
-    try {
-      const tokens = this.#count(whole);
-      return tokens === undefined || tokens <= maxTokens ? whole : event.text.slice(range.start, range.end);
-    } catch (error) {
-      // Tokens that cannot be counted now are counted when the vector is made.
-      if (isHoldfastError(error, "EMBEDDING_FAILED")) return whole;
-      throw error;
-    }
-  }
-
   #count(text: string): number | undefined {
     return countTokens(this.#embedder, text);
   }
+}
+
+/** Raises what an event does not survive: what the caller can mend, such as a package that is not installed. */
+function assertSurvived(error: unknown): HoldfastError {
+  if (isHoldfastError(error) && SURVIVED.has(error.code)) return error;
+  throw error;
+}
+
+function toEventParts(
+  events: readonly NewEvent[],
+  segments: readonly UnembeddedSegment[],
+  outcomes: readonly EmbeddedSegment[],
+  dimensions: number,
+): readonly EventPart[] {
+  let next = 0;
+  return events.map((event) => {
+    const parts: SegmentPart[] = [];
+    const vectors: Float32Array[] = [];
+    for (; segments[next]?.event === event; next += 1) {
+      const { range } = segments[next] as UnembeddedSegment;
+      const outcome = outcomes[next];
+      if (outcome !== undefined && "vectors" in outcome) {
+        parts.push({ ...range, vectors: outcome.vectors.length });
+        vectors.push(...outcome.vectors);
+      } else {
+        parts.push({ ...range, vectors: 0, ...(outcome && { failure: failureReason(outcome.error) }) });
+      }
+    }
+    return { event, segments: parts, vectors: packVectors(vectors, dimensions) };
+  });
+}
+
+/** Vectors one behind the other. */
+export function packVectors(vectors: readonly Float32Array[], dimensions: number): Float32Array {
+  const packed = new Float32Array(vectors.length * dimensions);
+  for (const [index, vector] of vectors.entries()) packed.set(vector, index * dimensions);
+  return packed;
 }

@@ -3,6 +3,7 @@ import type { ReadView } from "../database/operation.ts";
 import { neighbourSegments } from "../segments/sqlite/neighbours.ts";
 import type { ScoredSegment } from "../segments/top-scores.ts";
 import { tokeniseWords } from "../segments/words.ts";
+import { segmentOfVector } from "./derivatives.ts";
 import { type Candidate, fuse, NEIGHBOUR_WEIGHTS, type Placed, type Ranked } from "./fusion.ts";
 import type { RecallInput } from "./recall.ts";
 import type { Admission, TextChannel, VectorChannel } from "./recall-channels.ts";
@@ -38,7 +39,7 @@ export class CandidateSet {
 
   /** What the channels found, each with its score in the other channel too. */
   join(byText: readonly ScoredSegment[], byVector: readonly Hit[]): readonly Candidate[] {
-    const cosines = new Map(byVector.map(({ id, cosineSimilarity }) => [Number(id), cosineSimilarity]));
+    const cosines = new Map(byVector.map(({ id, cosineSimilarity }) => [segmentOfVector(id), cosineSimilarity]));
     const texts = new Map(byText.map(({ segment, score }) => [segment, score]));
     const segments = [...new Set([...cosines.keys(), ...texts.keys()])];
     this.#add(segments, { cosines, texts });

@@ -4,12 +4,17 @@ import type { ReadView } from "../database/operation.ts";
 import { currentSpace, type Space } from "../embedding/spaces.ts";
 import { type Life, requireLife } from "../registry/lives.ts";
 import { admittedSegments, segmentFilter } from "../segments/sqlite/event-filter.ts";
+import { countVectors } from "../segments/sqlite/segments.ts";
 import { searchText, type TextQuery } from "../segments/sqlite/text-search.ts";
 import type { ScoredSegment } from "../segments/top-scores.ts";
 import { toColumnFilter } from "./column-filter.ts";
+import { bestPerSegment, segmentOfVector, vectorId } from "./derivatives.ts";
 import type { RecallInput, VectorSearchState } from "./recall.ts";
 import type { TenantState } from "./tenants.ts";
 import { tenantPartition } from "./vector-records.ts";
+
+/** By how much a search is widened that met too many vectors of one segment. */
+const WIDENING = 4;
 
 /** How a filter is answered: on columns during the scan, or from the events first, exactly (D4). */
 export type FilterPlan = "none" | "columns" | "listed";
@@ -35,7 +40,7 @@ export function admit(view: ReadView, { filter, tenant }: RecallInput): Admissio
   return {
     plan: "listed",
     text: { admits, admitted: allowed },
-    rows: { allowed: new Set([...allowed].map(String)) },
+    rows: { allowed: { has: (id) => allowed.has(segmentOfVector(id)) } },
     admits,
   };
 }
@@ -87,21 +92,34 @@ export class VectorChannel {
 
   search(limit: number, admission: Admission): { readonly hits: readonly Hit[]; readonly damaged: number } {
     if (this.#life === undefined || this.#vector === undefined) return { hits: [], damaged: 0 };
-    const [answer] = searchPartition(this.#view, this.#life, {
-      vectors: this.#vector,
-      count: 1,
-      limit,
-      minCosineSimilarity: this.#minCosineSimilarity,
-      ...admission.rows,
-    });
-    return answer ?? { hits: [], damaged: 0 };
+    const search = { vectors: this.#vector, count: 1, minCosineSimilarity: this.#minCosineSimilarity };
+    // A segment may have several vectors: more are looked at until as many segments are found, or all vectors are.
+    for (let wanted = limit; ; wanted *= WIDENING) {
+      const [answer = { hits: [], damaged: 0 }] = searchPartition(this.#view, this.#life, {
+        ...search,
+        limit: wanted,
+        ...admission.rows,
+      });
+      const hits = bestPerSegment(answer.hits);
+      if (hits.length >= limit || answer.hits.length < wanted)
+        return { hits: hits.slice(0, limit), damaged: answer.damaged };
+    }
   }
 
-  /** The cosines of some segments, whatever their rank; `undefined` for one without a vector. */
+  /** The best cosines of some segments, whatever their rank; `undefined` for one without a vector. */
   score(segments: readonly number[]): readonly (number | undefined)[] {
     if (this.#life === undefined || this.#vector === undefined) return segments.map(() => undefined);
-    const ids = segments.map(String);
-    return cosinesOf(this.#view, this.#life, { vector: this.#vector, ids, skipDamaged: true });
+    const counts = segments.map((segment) => countVectors(this.#view.connection, segment));
+    const ids = segments.flatMap((segment, index) =>
+      Array.from({ length: counts[index] ?? 0 }, (_, place) => vectorId(segment, place)),
+    );
+    const cosines = cosinesOf(this.#view, this.#life, { vector: this.#vector, ids, skipDamaged: true });
+    let next = 0;
+    return counts.map((count) => {
+      const own = cosines.slice(next, next + count).filter((cosine) => cosine !== undefined);
+      next += count;
+      return own.length === 0 ? undefined : Math.max(...own);
+    });
   }
 }
 

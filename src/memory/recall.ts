@@ -6,7 +6,7 @@ import type { StoredEvent } from "../segments/sqlite/events.ts";
 import { neighbourEvents } from "../segments/sqlite/neighbours.ts";
 import { readSegment, type StoredSegment } from "../segments/sqlite/segments.ts";
 import { type Ranked, rankByChannel } from "./fusion.ts";
-import { countPending } from "./pending.ts";
+import { countPending } from "./pending-rows.ts";
 import { CandidateSet, rankWithNeighbours } from "./ranking.ts";
 import { admit, type Coverage, type FilterPlan, TextChannel, VectorChannel } from "./recall-channels.ts";
 import { withoutEnding } from "./scope.ts";

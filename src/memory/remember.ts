@@ -15,6 +15,7 @@ import {
   insertEvent,
   type NewEvent,
 } from "../segments/sqlite/events.ts";
+import { hasPending } from "../segments/sqlite/pending-vectors.ts";
 import { changeOf, type NewChange, noteChanges } from "./changes.ts";
 import { type EventPart, SegmentRecords } from "./segment-records.ts";
 import { ownerOf, requireSession, type SessionLife } from "./sessions.ts";
@@ -26,8 +27,9 @@ export interface RememberInput extends Partial<Parted<EventPart>> {
 }
 
 export interface RememberOutput {
-  /** In input order: whether the event was new. */
+  /** In input order: whether the event was new, and whether a segment of it waits for its vectors. */
   readonly created: readonly boolean[];
+  readonly pending: readonly boolean[];
 }
 
 /** Events with their segments, words and vectors in one commit (E2); one under a known id changes nothing (S3). */
@@ -37,7 +39,9 @@ export const rememberEvents: WriteOperation<RememberInput, RememberOutput> = wri
     requireSession(unit.connection, input.session);
     const parts = input.parts ?? [];
     const fresh = parts.map(({ event }) => isNew(unit, input.session, event));
-    if (!fresh.includes(true)) return { created: fresh };
+    const pending = (): readonly boolean[] =>
+      parts.map(({ event }) => hasPending(unit.connection, input.session.tenant.tenant, event.id));
+    if (!fresh.includes(true)) return { created: fresh, pending: pending() };
     const records = new SegmentRecords(unit, input.session.tenant, input.space);
     const owner = ownerOf(input.session);
     const changes: NewChange[] = [];
@@ -51,7 +55,7 @@ export const rememberEvents: WriteOperation<RememberInput, RememberOutput> = wri
     }
     records.finish();
     noteChanges(unit, input.session.tenant.tenant, changes);
-    return { created: fresh };
+    return { created: fresh, pending: pending() };
   },
 );
 
@@ -76,16 +80,25 @@ export interface KnownEventsInput {
   readonly space: SpaceIdentity;
 }
 
+export interface KnownEvent extends EventDigests {
+  /** Whether a segment of it waits for its vectors. */
+  readonly pending: boolean;
+}
+
 /**
  * The digests of events that are there already, so that nobody pays to embed them again. Raises
  * EMBEDDING_SPACE_MISMATCH before anything is embedded whose vectors the commit would refuse (V14).
  */
-export const knownEvents: ReadOperation<KnownEventsInput, readonly (EventDigests | undefined)[]> = readOperation(
+export const knownEvents: ReadOperation<KnownEventsInput, readonly (KnownEvent | undefined)[]> = readOperation(
   "memory.known-events",
   (view, { session, events, space }) => {
     requireSession(view.connection, session);
     const stored = currentSpace(view.connection);
     if (stored !== undefined) assertSameSpace(stored, space);
-    return events.map((id) => findEventDigests(view.connection, session.tenant.tenant, id));
+    const { tenant } = session.tenant;
+    return events.map((id) => {
+      const digests = findEventDigests(view.connection, tenant, id);
+      return digests && { ...digests, pending: hasPending(view.connection, tenant, id) };
+    });
   },
 );

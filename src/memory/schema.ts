@@ -1,8 +1,9 @@
 import { SPACES_SCHEMA } from "../embedding/spaces.ts";
+import { PENDING_VECTORS_SCHEMA } from "../segments/sqlite/pending-vectors.ts";
 import { EVENTS_SCHEMA } from "../segments/sqlite/schema.ts";
 import { textIndexSchema } from "../segments/sqlite/text-index.ts";
 import { CHANGES_SCHEMA } from "./changes.ts";
-import { PENDING_SCHEMA } from "./pending.ts";
+import { EMBEDDING_LEASE_SCHEMA } from "./embedding-lease.ts";
 import { SUMMARIES_SCHEMA } from "./summaries.ts";
 import { TEXT_INDEX_VERSION_SCHEMA } from "./text-index-version.ts";
 
@@ -41,8 +42,9 @@ export const MEMORY_SCHEMA: readonly string[] = [
   EVENTS_SCHEMA,
   textIndexSchema,
   TEXT_INDEX_VERSION_SCHEMA,
-  PENDING_SCHEMA,
   CHANGES_SCHEMA,
   SUMMARIES_SCHEMA,
   SPACES_SCHEMA,
+  PENDING_VECTORS_SCHEMA,
+  EMBEDDING_LEASE_SCHEMA,
 ];

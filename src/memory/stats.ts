@@ -1,6 +1,6 @@
 import { type ReadOperation, readOperation } from "../database/operation.ts";
 import { currentSpace } from "../embedding/spaces.ts";
-import { countPending } from "./pending.ts";
+import { countPending } from "./pending-rows.ts";
 import { requireTenant, type TenantLife } from "./tenants.ts";
 import { tenantPartition } from "./vector-records.ts";
 

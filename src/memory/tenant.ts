@@ -36,6 +36,7 @@ import {
   COUNT_OPTIONS,
   CREATE_SESSION_OPTIONS,
   DELETION_OPTIONS,
+  EMBED_PENDING_OPTIONS,
   FORGET_OPTIONS,
   LIST_OPTIONS,
   LIST_SESSIONS_OPTIONS,
@@ -43,8 +44,8 @@ import {
   RECALL_OPTIONS,
   UPDATE_OPTIONS,
 } from "./options.ts";
-import { listPending } from "./pending.ts";
-import type { PendingOptions, PendingPage } from "./pending-contract.ts";
+import { Pending } from "./pending.ts";
+import type { EmbedPendingAnswer, EmbedPendingOptions, PendingOptions, PendingPage } from "./pending-contract.ts";
 import { SessionHandle } from "./session.ts";
 import { createSessionRow, findSessionRow, listSessionRows } from "./sessions.ts";
 import { memoryStats } from "./stats.ts";
@@ -52,7 +53,6 @@ import type { TenantLife } from "./tenants.ts";
 
 const SESSION_BYTES = 1_024;
 const DEFAULT_PAGE = 100;
-const PENDING_CURSOR = /^p(\d{1,15})$/;
 
 /** The public memory of one tenant: checks arguments and calls what does the work. */
 export class TenantHandle implements Tenant {
@@ -60,12 +60,14 @@ export class TenantHandle implements Tenant {
   protected readonly life: TenantLife;
   readonly #events: Events;
   readonly #forgetting: Forgetting;
+  readonly #pending: Pending;
 
   constructor(core: MemoryCore, life: TenantLife) {
     this.core = core;
     this.life = life;
     this.#events = new Events(core, { tenant: life });
     this.#forgetting = new Forgetting(core);
+    this.#pending = new Pending(core, life);
   }
 
   get tenantId(): string {
@@ -182,21 +184,13 @@ export class TenantHandle implements Tenant {
   async pendingEmbeddings(options: PendingOptions = {}): Promise<PendingPage> {
     this.core.assertOpen();
     assertOptions(options, PENDING_OPTIONS, "pendingEmbeddings");
-    const { state, limit = DEFAULT_PAGE, after = "p0", ...call } = options;
-    if (state !== undefined && state !== "waiting" && state !== "parked")
-      throw new HoldfastError("INVALID_ARGUMENT", 'state is "waiting" or "parked".');
-    assertPageSize(limit);
-    const [, place] = PENDING_CURSOR.exec(String(after)) ?? [];
-    if (place === undefined)
-      throw new HoldfastError("INVALID_ARGUMENT", "after is the next of an earlier page, as it was answered.");
-    const input = { tenant: this.life, state, after: Number(place), limit };
-    const rows = await this.core.database.read(listPending, input, call);
-    const last = rows.length === limit ? rows.at(-1)?.segment : undefined;
-    const segments = rows.map(({ segment: _, nextAt, ...row }) => ({
-      ...row,
-      nextAt: formatDatetime(BigInt(nextAt) * 1_000n),
-    }));
-    return { segments, ...(last !== undefined && { next: `p${last}` }) };
+    return this.#pending.list(options);
+  }
+
+  async embedPending(options: EmbedPendingOptions = {}): Promise<EmbedPendingAnswer> {
+    this.core.assertOpen();
+    assertOptions(options, EMBED_PENDING_OPTIONS, "embedPending");
+    return this.core.track(this.#pending.embed(options));
   }
 
   async stats(options: CallOptions = {}): Promise<MemoryStats> {

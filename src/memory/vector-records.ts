@@ -19,7 +19,11 @@ export const VECTOR_PROPERTIES: PropertySchema = {
 };
 
 /** In the order of {@link VECTOR_PROPERTIES}. */
-export function vectorValues(owner: EventOwner, event: NewEvent, createdAt: bigint): BoundProperties {
+export function vectorValues(
+  owner: EventOwner,
+  event: Pick<NewEvent, "producer" | "role" | "kind" | "at">,
+  createdAt: bigint,
+): BoundProperties {
   return [owner.sessionId, owner.user, event.producer, event.role, event.kind, event.at, createdAt];
 }
 

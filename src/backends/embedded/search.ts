@@ -24,7 +24,7 @@ export interface BlockSearch {
   /** Over the store's declared properties. */
   readonly filter?: BoundFilter | undefined;
   /** Admits these ids alone. */
-  readonly allowed?: ReadonlySet<string>;
+  readonly allowed?: Pick<ReadonlySet<string>, "has">;
 }
 
 /** A row that a search found, before its record is fetched. */
@@ -140,7 +140,7 @@ function refuseGone({ alive, count, live }: Block, mask: Uint8Array): void {
   for (let slot = 0; slot < count; slot += 1) mask[slot] = (mask[slot] as number) & (alive[slot] as number);
 }
 
-function refuseOthers({ ids, count }: Block, allowed: ReadonlySet<string>, mask: Uint8Array): void {
+function refuseOthers({ ids, count }: Block, allowed: Pick<ReadonlySet<string>, "has">, mask: Uint8Array): void {
   for (let slot = 0; slot < count; slot += 1) {
     if (mask[slot] === 1 && !allowed.has(ids[slot] ?? "")) mask[slot] = 0;
   }

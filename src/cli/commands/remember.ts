@@ -52,7 +52,8 @@ async function remember(surroundings: Surroundings, text: string, flags: Remembe
     const session = found ?? (await memory.createSession(id, { signal, ...(user !== undefined && { user }) }));
     const receipt = await session.remember(toEvent(text, flags), { signal });
     const verb = receipt.created ? "Remembered" : "Already there:";
-    await stdout.write(flags.json ? toJsonLine(receipt) : `${verb} ${toPrintableLine(receipt.id)}\n`);
+    const later = receipt.embedded === "pending" ? " (not embedded yet: the embedder failed)" : "";
+    await stdout.write(flags.json ? toJsonLine(receipt) : `${verb} ${toPrintableLine(receipt.id)}${later}\n`);
   });
 }
 

@@ -95,7 +95,7 @@ export class Importer {
     const created = receipts.filter((receipt) => receipt.created).length;
     this.#remembered += created;
     this.#present += receipts.length - created;
-    this.#pending += receipts.filter((receipt) => receipt.pending).length;
+    this.#pending += receipts.filter(({ embedded }) => embedded === "pending").length;
     this.#options.onCommit(events.reduce((sum, { lineBytes }) => sum + lineBytes, 0));
   }
 

@@ -159,7 +159,7 @@ export function pendingByState(
 ): readonly { readonly state: string; readonly count: number }[] {
   const { sql, parameters } = admittedBy(filter);
   const select = connection.prepare(
-    `SELECT p.state, count(*) AS count FROM pending_vectors AS p JOIN events AS e ON e.event = p.event
+    `SELECT p.state, count(*) AS count FROM pending_vectors AS p JOIN segments AS s ON s.segment = p.segment JOIN events AS e ON e.event = s.event
      JOIN sessions AS n ON n.session = e.session WHERE p.tenant = ? AND n.ending = 0 AND (${sql}) GROUP BY p.state`,
   );
   return select.all(tenant, ...parameters).map(({ state, count }) => ({ state: String(state), count: Number(count) }));

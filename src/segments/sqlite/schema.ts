@@ -2,7 +2,7 @@
  * What was told: an event's text stands once, and its blocks and segments are ranges of it. Digests tell a repeated
  * event from another one under its id: of what was first given, and of what it says now. A user's own
  * properties keep the kind and the offset that they were written with (F11, V7). `tenant` is the
- * tenant's number; numbers are never reused.
+ * tenant's number; numbers are never reused. `vectors` counts what was embedded of a segment: none while it is pending.
  */
 export const EVENTS_SCHEMA = `
 CREATE TABLE events (
@@ -52,6 +52,7 @@ CREATE TABLE segments (
   start INTEGER NOT NULL,
   "end" INTEGER NOT NULL,
   checksum INTEGER NOT NULL,
+  vectors INTEGER NOT NULL,
   token_string TEXT NOT NULL
 ) STRICT;
 CREATE INDEX segments_by_event ON segments (event);

@@ -17,12 +17,13 @@ export interface StoredSegment {
 export function insertSegment(
   connection: Connection,
   owner: { readonly tenant: number; readonly event: number },
-  segment: SegmentRange & { readonly checksum: number },
+  segment: SegmentRange & { readonly checksum: number; readonly vectors: number },
 ): number {
   const insert = connection.prepare(
-    `INSERT INTO segments (tenant, event, start, "end", checksum, token_string) VALUES (?, ?, ?, ?, ?, '')`,
+    `INSERT INTO segments (tenant, event, start, "end", checksum, vectors, token_string) VALUES (?, ?, ?, ?, ?, ?, '')`,
   );
-  return insert.run(owner.tenant, owner.event, segment.start, segment.end, segment.checksum).lastInsertRowid;
+  const { start, end, checksum, vectors } = segment;
+  return insert.run(owner.tenant, owner.event, start, end, checksum, vectors).lastInsertRowid;
 }
 
 /** Stores what the text index needs to take the segment out again. */
@@ -30,12 +31,28 @@ export function noteTokens(connection: Connection, segment: number, tokenString:
   connection.prepare("UPDATE segments SET token_string = ? WHERE segment = ?").run(tokenString, segment);
 }
 
-export function segmentsOf(
-  connection: Connection,
-  event: number,
-): readonly { readonly segment: number; readonly tokenString: string }[] {
-  const rows = connection.prepare("SELECT segment, token_string FROM segments WHERE event = ?").all(event);
-  return rows.map((row) => ({ segment: Number(row.segment), tokenString: String(row.token_string) }));
+export interface SegmentRow {
+  readonly segment: number;
+  readonly vectors: number;
+  readonly tokenString: string;
+}
+
+export function segmentsOf(connection: Connection, event: number): readonly SegmentRow[] {
+  const rows = connection.prepare("SELECT segment, vectors, token_string FROM segments WHERE event = ?").all(event);
+  return rows.map((row) => ({
+    segment: Number(row.segment),
+    vectors: Number(row.vectors),
+    tokenString: String(row.token_string),
+  }));
+}
+
+export function countVectors(connection: Connection, segment: number): number {
+  return Number(connection.prepare("SELECT vectors FROM segments WHERE segment = ?").get(segment)?.vectors ?? 0);
+}
+
+/** Notes how many vectors a segment has now. */
+export function noteVectors(connection: Connection, segment: number, vectors: number): void {
+  connection.prepare("UPDATE segments SET vectors = ? WHERE segment = ?").run(vectors, segment);
 }
 
 /** An event's segments in their order. */

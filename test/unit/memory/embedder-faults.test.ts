@@ -18,16 +18,21 @@ const FAULTS: readonly (readonly [string, Partial<Embedder>])[] = [
 ];
 
 describe("an embedder", () => {
-  it.each(FAULTS)("[S7] that %s loses no event: it is kept, found by words, and told of", async (_, fault) => {
+  it.each(FAULTS)("[S7] that %s loses nothing: the event is kept, marked, and found by its words", async (_, fault) => {
     const memory = await openMemory({ inMemory: true, embedder: { ...createHashEmbedder(), ...fault } });
     const session = await memory.createSession("a");
-    const receipt = await session.remember({ id: "e", text: "a few words", producer: "bob" });
-    expect(receipt).toEqual({ id: "e", created: true, pending: true });
-    const { hits } = await memory.recall("words");
-    expect(hits).toMatchObject([{ event: "e", channels: ["text"] }]);
-    expect(await memory.stats()).toMatchObject({ vectors: 0, pending: { waiting: 1, parked: 0 } });
-    expect(await memory.pendingEmbeddings()).toMatchObject({
-      segments: [{ event: "e", session: "a", state: "waiting", reason: "EMBEDDING_FAILED" }],
+    const event = { id: "e", text: "a few words", producer: "bob" };
+    expect(await session.remember(event)).toEqual({ id: "e", created: true, embedded: "pending" });
+    const { hits, vectorSearch } = await memory.recall("words");
+    expect([hits.map(({ event: id, channels }) => [id, channels]), vectorSearch]).toEqual([
+      [["e", ["text"]]],
+      "no-vectors",
+    ]);
+    expect(await memory.stats()).toMatchObject({
+      events: 1,
+      segments: 1,
+      vectors: 0,
+      pending: { waiting: 1, parked: 0 },
     });
     await memory.close();
   });

@@ -219,8 +219,12 @@ describe("updating events", () => {
     const { memory, session: on } = await session();
     await on.remember(EVENT);
     await memory.updateEvent("e", { text: "I moved to Porto." });
-    expect(await on.remember(EVENT)).toEqual({ id: "e", created: false });
-    expect(await on.remember({ ...EVENT, text: "I moved to Porto." })).toEqual({ id: "e", created: false });
+    expect(await on.remember(EVENT)).toEqual({ id: "e", created: false, embedded: "embedded" });
+    expect(await on.remember({ ...EVENT, text: "I moved to Porto." })).toEqual({
+      id: "e",
+      created: false,
+      embedded: "embedded",
+    });
     await expect(on.remember({ ...EVENT, text: "I moved." })).rejects.toMatchObject({ code: "EVENT_CONFLICT" });
     expect(await memory.getEvent("e")).toMatchObject({ text: "I moved to Porto.", revision: 2 });
   });

@@ -189,10 +189,11 @@ describe("what a recall answers beside its hits", () => {
   });
 
   it("[S7] an embedder that cannot be opened is named as such, not as loading for ever", async () => {
-    const embedder = { ...createHashEmbedder(), open: () => Promise.reject(new Error("no model")) };
-    const memory = await openMemory({ inMemory: true, embedder });
-    await (await memory.createSession("a")).remember({ text: "I like tea" });
-    await expect.poll(async () => (await memory.recall("tea")).vectorSearch).toBe("not-embedded");
+    const { memory, path } = await conversation([["alice", "I like tea"]]);
     await memory.close();
+    const embedder = { ...createHashEmbedder(), open: () => Promise.reject(new Error("no model")) };
+    const broken = await openMemory({ path, threads: "inline", embedder });
+    await expect.poll(async () => (await broken.recall("tea")).vectorSearch).toBe("not-embedded");
+    await broken.close();
   });
 });

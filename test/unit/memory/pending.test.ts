@@ -1,172 +1,188 @@
 import { describe, expect, it } from "vitest";
-import type { EmbeddingKind } from "../../../src/embedding/embedder.ts";
-import { openMemory } from "../../../src/open-memory.ts";
 import { createHashEmbedder } from "../../doubles/hash-embedder.ts";
-import { openMemoryBed } from "./memories.ts";
+import { createUnsteadyEmbedder } from "../../doubles/unsteady-embedder.ts";
+import { type MemoryBed, openMemoryBed } from "./memories.ts";
 
-/** An embedder that fails while `fault` is set. */
-function faulty(maxTokens?: number) {
-  const state: { fault: ((texts: readonly string[]) => void | Promise<void>) | undefined } = { fault: undefined };
-  const before = (texts: readonly string[], kind: EmbeddingKind) =>
-    kind === "document" ? state.fault?.(texts) : undefined;
-  const embedder = createHashEmbedder({ before, ...(maxTokens !== undefined && { maxTokens }) });
-  return { state, embedder };
+/** Long enough that no retry in the background comes between. */
+function quieten({ raw }: MemoryBed): void {
+  raw.exec("UPDATE embedding_lease SET resume_at = 9000000000000000");
 }
 
-const down = (): never => {
-  throw Object.assign(new Error("connect ECONNREFUSED"), { code: "ECONNREFUSED" });
-};
-
-const poison = (texts: readonly string[]): void => {
-  if (texts.some((text) => text.includes("poison"))) throw new Error("cannot embed this");
-};
-
-async function bed(maxTokens?: number) {
-  const { state, embedder } = faulty(maxTokens);
-  const opened = await openMemoryBed({ embedder });
-  const session = await opened.memory.createSession("a", { user: "alice" });
-  return { ...opened, state, session };
-}
-
-describe("an event whose embedder fails", () => {
-  it("[S7] is found by its words at once and by its vector when the embedder is back; nothing fake is stored", async () => {
-    const { memory, session, state, count } = await bed();
-    await session.remember({ id: "before", text: "tea is warm" });
-    state.fault = down;
-    expect(await session.remember({ id: "e", text: "Lisbon is sunny" })).toEqual({
-      id: "e",
-      created: true,
-      pending: true,
+describe("an embedder that is down", () => {
+  it("[S7, E2] loses nothing: events, segments and words are kept in one commit, and no vector is made up", async () => {
+    const embedder = createUnsteadyEmbedder();
+    embedder.isDown = true;
+    const bed = await openMemoryBed({ embedder });
+    quieten(bed);
+    const session = await bed.memory.createSession("a");
+    const events = [
+      { id: "one", text: "I moved to Lisbon." },
+      { id: "two", text: "I like tea." },
+    ];
+    const receipts = await session.rememberMany(events);
+    expect(receipts).toEqual(events.map(({ id }) => ({ id, created: true, embedded: "pending" })));
+    expect([bed.count("events"), bed.count("segments"), bed.count("pending_vectors"), bed.count("spaces")]).toEqual([
+      2, 2, 2, 0,
+    ]);
+    expect((await bed.memory.recall("Lisbon")).hits).toMatchObject([{ event: "one", channels: ["text"] }]);
+    expect(await bed.memory.stats()).toMatchObject({ vectors: 0, pending: { waiting: 2, parked: 0 } });
+    // Sent again it is still the same event, and still pending.
+    expect(await session.remember(events[0] ?? { text: "" })).toEqual({
+      id: "one",
+      created: false,
+      embedded: "pending",
     });
-    expect([count("vectors_1"), count("segments"), count("pending_vectors")]).toEqual([1, 2, 1]);
-    const found = (await memory.recall("Lisbon")).hits.find(({ event }) => event === "e");
-    expect(found).toMatchObject({ channels: ["text"] });
-    expect(found).not.toHaveProperty("cosineSimilarity");
-    expect(await memory.embedPending()).toEqual({ embedded: 0, failed: 1, parked: 0 });
-    state.fault = undefined;
-    expect(await memory.embedPending()).toEqual({ embedded: 1, failed: 0, parked: 0 });
-    expect([count("vectors_1"), count("pending_vectors")]).toEqual([2, 0]);
-    expect((await memory.recall("Lisbon")).hits[0]).toMatchObject({ event: "e", channels: ["vector", "text"] });
-    expect((await memory.stats()).pending).toEqual({ waiting: 0, parked: 0 });
+    expect(bed.count("events")).toBe(2);
   });
 
-  it("[S7] is tried again by itself", async () => {
-    const { session, state, count } = await bed();
-    state.fault = down;
-    await session.remember({ text: "Lisbon is sunny" });
-    state.fault = undefined;
-    await expect.poll(() => count("pending_vectors"), { timeout: 15_000 }).toBe(0);
-    expect(count("vectors_1")).toBe(1);
+  it("[S7] costs a batch one call, whatever its size", async () => {
+    const embedder = createUnsteadyEmbedder();
+    embedder.isDown = true;
+    const bed = await openMemoryBed({ embedder });
+    quieten(bed);
+    const session = await bed.memory.createSession("a");
+    await session.rememberMany(Array.from({ length: 300 }, (_, index) => ({ text: `event ${index}` })));
+    expect(embedder.calls).toHaveLength(1);
   });
 
-  it("[S7] is tried again by whoever opens the folder next", async () => {
-    const { memory, session, state, path, count } = await bed();
-    state.fault = down;
-    await session.remember({ text: "Lisbon is sunny" });
-    await memory.close();
-    const other = await openMemory({ path, threads: "inline", embedder: createHashEmbedder() });
-    await expect.poll(() => count("pending_vectors"), { timeout: 15_000 }).toBe(0);
-    await other.close();
+  it("[S7] that fails with errors of no known kind costs a few calls, and not two a text", async () => {
+    const embedder = createHashEmbedder({
+      before: () => {
+        throw new Error("out of memory");
+      },
+    });
+    const bed = await openMemoryBed({ embedder });
+    quieten(bed);
+    const session = await bed.memory.createSession("a");
+    await session.rememberMany(Array.from({ length: 300 }, (_, index) => ({ text: `event ${index}` })));
+    expect(bed.count("pending_vectors")).toBe(300);
+    expect(embedder.calls.length).toBeLessThan(20);
   });
 
-  it("[S7, M8] one poison text never stops the others, and is parked when the embedder works for them", async () => {
-    const { memory, session, state, count } = await bed();
-    state.fault = poison;
-    const receipts = await session.rememberMany([{ text: "tea" }, { id: "bad", text: "poison" }, { text: "bread" }]);
-    expect(receipts.map(({ pending }) => pending)).toEqual([undefined, true, undefined]);
-    expect(count("vectors_1")).toBe(2);
-    for (let attempt = 1; attempt < 5; attempt += 1)
-      expect(await memory.embedPending()).toEqual({ embedded: 0, failed: 1, parked: 0 });
-    expect(await memory.embedPending()).toEqual({ embedded: 0, failed: 0, parked: 1 });
-    expect(await memory.pendingEmbeddings({ state: "waiting" })).toEqual({ segments: [] });
-    expect((await memory.pendingEmbeddings()).segments).toMatchObject([{ event: "bad", state: "parked" }]);
-    state.fault = undefined;
-    expect(await memory.embedPending()).toEqual({ embedded: 1, failed: 0, parked: 0 });
+  it("[S7] lists what is pending in pages, with reasons that hold no text and no secret", async () => {
+    const embedder = createUnsteadyEmbedder();
+    embedder.isDown = true;
+    const bed = await openMemoryBed({ embedder });
+    quieten(bed);
+    const session = await bed.memory.createSession("a");
+    await session.rememberMany(["b", "c", "d"].map((id) => ({ id, text: `text of ${id}` })));
+    const first = await bed.memory.pendingEmbeddings({ limit: 2 });
+    const second = await bed.memory.pendingEmbeddings({ limit: 2, after: first.next ?? "" });
+    expect([first.segments.map(({ event }) => event), second.segments.map(({ event }) => event)]).toEqual([
+      ["b", "c"],
+      ["d"],
+    ]);
+    expect(second.next).toBeUndefined();
+    expect(first.segments[0]).toEqual({
+      event: "b",
+      session: "a",
+      range: { start: 0, end: 9 },
+      state: "waiting",
+      attempts: 0,
+      reason: "EMBEDDING_FAILED, ECONNREFUSED",
+      nextAt: expect.stringMatching(/^\d{4}-.*Z$/),
+    });
+    expect((await bed.memory.pendingEmbeddings({ state: "parked" })).segments).toEqual([]);
+    for (const wrong of [{ limit: 0 }, { after: "x" }, { state: "failed" as "parked" }])
+      await expect(bed.memory.pendingEmbeddings(wrong)).rejects.toMatchObject({ code: "INVALID_ARGUMENT" });
   });
 
-  it("[S7] a service that is down parks nothing, however often it is asked", async () => {
-    const { memory, session, state } = await bed();
-    state.fault = () => {
-      throw new Error("an error of its own that names no cause");
-    };
-    await session.rememberMany([{ text: "tea" }, { text: "bread" }]);
-    for (let attempt = 0; attempt < 10; attempt += 1) await memory.embedPending();
-    expect((await memory.stats()).pending).toEqual({ waiting: 2, parked: 0 });
+  it("[S7] is caught up with when it is back: every pending segment gets its vector, once", async () => {
+    const embedder = createUnsteadyEmbedder();
+    embedder.isDown = true;
+    const bed = await openMemoryBed({ embedder });
+    quieten(bed);
+    const session = await bed.memory.createSession("a");
+    await session.rememberMany(
+      Array.from({ length: 70 }, (_, index) => ({ id: `e${index}`, text: `event n${index}` })),
+    );
+    const down = await bed.memory.embedPending();
+    expect(down).toEqual({ embedded: 0, waiting: 70, parked: 0, reason: "EMBEDDING_FAILED, ECONNREFUSED" });
+    embedder.isDown = false;
+    const sent = embedder.textsEmbedded;
+    const progress: number[] = [];
+    const done = await bed.memory.embedPending({ onProgress: ({ embedded, total }) => progress.push(embedded, total) });
+    expect(done).toEqual({ embedded: 70, waiting: 0, parked: 0 });
+    expect(progress).toEqual([32, 70, 64, 70, 70, 70]);
+    expect(embedder.textsEmbedded - sent).toBe(70);
+    expect([bed.count("vectors_1"), bed.count("pending_vectors")]).toEqual([70, 0]);
+    expect((await bed.memory.recall("n33", { limit: 1 })).hits).toMatchObject([
+      { event: "e33", channels: ["vector", "text"] },
+    ]);
+    expect(await session.remember({ id: "e3", text: "event n3" })).toEqual({
+      id: "e3",
+      created: false,
+      embedded: "embedded",
+    });
   });
 
-  it("[S6, S7] that is forgotten or updated while it is embedded gets no vector of what it said", async () => {
-    const { memory, session, state, count, embedder } = await bed();
-    state.fault = down;
-    await session.remember({ id: "forgotten", text: "the old secret" });
-    await session.remember({ id: "updated", text: "the old address" });
+  it("[S7] never parks what only the service failed on", async () => {
+    const embedder = createUnsteadyEmbedder();
+    embedder.isDown = true;
+    const bed = await openMemoryBed({ embedder });
+    quieten(bed);
+    await (await bed.memory.createSession("a")).remember({ text: "patience" });
+    for (let attempt = 0; attempt < 12; attempt += 1) await bed.memory.embedPending();
+    expect((await bed.memory.pendingEmbeddings()).segments).toMatchObject([{ state: "waiting", attempts: 0 }]);
+  });
+
+  it("[S7] is no reason to lose an update: the new text is pending, and the old vector is gone", async () => {
+    const embedder = createUnsteadyEmbedder();
+    const bed = await openMemoryBed({ embedder });
+    const session = await bed.memory.createSession("a");
+    await session.remember({ id: "e", text: "I live in Lisbon." });
+    embedder.isDown = true;
+    quieten(bed);
+    expect(await session.updateEvent("e", { text: "I live in Porto." })).toMatchObject({ revision: 2 });
+    expect([bed.count("vectors_1"), bed.count("pending_vectors")]).toEqual([0, 1]);
+    embedder.isDown = false;
+    expect(await bed.memory.embedPending()).toEqual({ embedded: 1, waiting: 0, parked: 0 });
+    expect((await bed.memory.recall("Porto")).hits).toMatchObject([{ event: "e", channels: ["vector", "text"] }]);
+  });
+
+  it("[S6, S7] what is forgotten or updated while it is pending is not embedded", async () => {
+    const embedder = createUnsteadyEmbedder();
+    embedder.isDown = true;
+    const bed = await openMemoryBed({ embedder });
+    quieten(bed);
+    const session = await bed.memory.createSession("a");
+    await session.rememberMany(["b", "c"].map((id) => ({ id, text: `old ${id}` })));
+    await session.forget({ events: ["b"] });
+    await session.updateEvent("c", { text: "new c" });
+    embedder.isDown = false;
+    const sent = embedder.calls.length;
+    expect(await bed.memory.embedPending()).toEqual({ embedded: 1, waiting: 0, parked: 0 });
+    expect(embedder.calls.slice(sent)).toEqual([["new c"]]);
+  });
+
+  it("[M7, S7] a text that is forgotten or changed while it is embedded gets no vector", async () => {
+    const embedder = createUnsteadyEmbedder();
+    embedder.isDown = true;
+    const bed = await openMemoryBed({ embedder });
+    quieten(bed);
+    const session = await bed.memory.createSession("a");
+    await session.rememberMany(["b", "c", "d"].map((id) => ({ id, text: `old ${id}` })));
     let open: () => void = () => undefined;
+    let begun: () => void = () => undefined;
+    const calling = new Promise<void>((resolve) => {
+      begun = resolve;
+    });
+    embedder.isDown = false;
     const gate = new Promise<void>((resolve) => {
       open = resolve;
     });
-    state.fault = () => gate;
-    const calls = embedder.calls.length;
-    const embedding = memory.embedPending();
-    await expect.poll(() => embedder.calls.length).toBe(calls + 1);
-    await memory.forget({ events: ["forgotten"] });
-    state.fault = undefined;
-    await memory.updateEvent("updated", { text: "the new address" });
+    Object.defineProperty(embedder, "gate", {
+      get: () => {
+        begun();
+        return gate;
+      },
+    });
+    const draining = bed.memory.embedPending();
+    await calling;
+    await session.forget({ events: ["b"] });
+    bed.raw.exec("UPDATE pending_vectors SET attempts = 3 WHERE segment = 3");
     open();
-    expect(await embedding).toEqual({ embedded: 0, failed: 0, parked: 0 });
-    expect([count("vectors_1"), count("segments"), count("pending_vectors")]).toEqual([1, 1, 0]);
-    expect((await memory.recall("the new address")).hits[0]?.cosineSimilarity).toBeCloseTo(1, 6);
-  });
-
-  it("[S7, E5] two handles that try at the same time embed each text once", async () => {
-    const { memory, session, state, path, embedder, count } = await bed();
-    state.fault = down;
-    await session.rememberMany(Array.from({ length: 100 }, (_, n) => ({ text: `note ${n}` })));
-    state.fault = undefined;
-    const before = embedder.textsEmbedded;
-    const second = createHashEmbedder();
-    const other = await openMemory({ path, threads: "inline", embedder: second });
-    const [mine, theirs] = await Promise.all([memory.embedPending(), other.embedPending()]);
-    await expect.poll(() => count("pending_vectors"), { timeout: 15_000 }).toBe(0);
-    expect(mine.embedded + theirs.embedded).toBeLessThanOrEqual(100);
-    expect(embedder.textsEmbedded - before + second.textsEmbedded).toBe(100);
-    expect(count("vectors_1")).toBe(100);
-    await other.close();
-  });
-
-  it("[S3, S7] that was too long to be counted then is cut to the window when its vectors are made", async () => {
-    const { memory, session, count, embedder } = await bed(8);
-    const { countTokens } = embedder;
-    embedder.countTokens = () => {
-      throw new Error("no tokenizer yet");
-    };
-    await session.remember({ id: "long", text: "One more sentence of some words. ".repeat(10) });
-    expect([count("segments"), count("pending_vectors")]).toEqual([1, 1]);
-    embedder.countTokens = countTokens;
-    expect(await memory.embedPending()).toMatchObject({ failed: 0, parked: 0 });
-    expect(count("segments")).toBeGreaterThan(5);
-    expect(count("vectors_1")).toBe(count("segments"));
-    expect((await memory.stats()).segments).toBe(count("segments"));
-    expect((await memory.recall("sentence")).damaged).toBe(0);
-  });
-
-  it("[S7] answers of a wrong size, NaN and zero are never stored", async () => {
-    const wrong = [new Float32Array(3).fill(1), new Float32Array(64).fill(Number.NaN), new Float32Array(64)];
-    for (const vector of wrong) {
-      const embedder = { ...createHashEmbedder(), embed: async (texts: readonly string[]) => texts.map(() => vector) };
-      const memory = await openMemory({ inMemory: true, embedder });
-      const session = await memory.createSession("a");
-      expect(await session.remember({ text: "tea" })).toMatchObject({ pending: true });
-      expect(await memory.stats()).toMatchObject({ vectors: 0, pending: { waiting: 1 } });
-      await memory.close();
-    }
-  });
-
-  it("[S7, E12] closing does not wait for an embedder that hangs", async () => {
-    const { memory, session, state } = await bed();
-    state.fault = down;
-    await session.remember({ text: "tea" });
-    state.fault = () => new Promise(() => undefined);
-    const draining = memory.embedPending({ timeoutMs: 100 });
-    await expect(draining).rejects.toMatchObject({ code: "TIMEOUT" });
-    await memory.close();
+    expect(await draining).toEqual({ embedded: 2, waiting: 0, parked: 0 });
+    expect(bed.raw.prepare("SELECT id FROM records_1 ORDER BY id").all()).toEqual([{ id: "2" }, { id: "3" }]);
   });
 });

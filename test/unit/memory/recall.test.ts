@@ -198,7 +198,11 @@ describe("forgetting", () => {
   it("[S6] an event may be told again after it was forgotten", async () => {
     const { alice, memory } = await seeded();
     await alice.forget({ events: ["a1"] });
-    expect(await alice.remember({ id: "a1", text: "I moved to Porto." })).toEqual({ id: "a1", created: true });
+    expect(await alice.remember({ id: "a1", text: "I moved to Porto." })).toEqual({
+      id: "a1",
+      created: true,
+      embedded: "embedded",
+    });
     expect((await memory.recall("moved", { limit: 1 })).hits[0]?.text).toBe("I moved to Porto.");
   });
 

@@ -41,7 +41,7 @@ describe("remembering", () => {
     expect(TABLES.map(count)).toEqual(before);
     expect((await memory.recall("sentence")).hits.filter(({ event: id }) => id === "e")).toEqual([]);
     raw.exec("DROP TRIGGER refuse");
-    expect(await session.remember(event)).toEqual({ id: "e", created: true });
+    expect(await session.remember(event)).toEqual({ id: "e", created: true, embedded: "embedded" });
     expect(count("segments")).toBe(count("vectors_1"));
     expect(count("segments")).toBeGreaterThan(before[2] ?? 0);
   });
@@ -50,9 +50,9 @@ describe("remembering", () => {
     const { memory, embedder, count } = await openMemoryBed();
     const session = await memory.createSession("a");
     const event = { id: "e", text: "I moved to Lisbon.", producer: "alice", properties: { topic: "home" } };
-    expect(await session.remember(event)).toEqual({ id: "e", created: true });
+    expect(await session.remember(event)).toEqual({ id: "e", created: true, embedded: "embedded" });
     const embedded = embedder.textsEmbedded;
-    expect(await session.remember({ ...event })).toEqual({ id: "e", created: false });
+    expect(await session.remember({ ...event })).toEqual({ id: "e", created: false, embedded: "embedded" });
     expect(embedder.textsEmbedded).toBe(embedded);
     for (const other of [
       { ...event, text: "I moved." },
@@ -148,7 +148,7 @@ describe("remembering", () => {
     const remembered = session.remember({ id: "e", text: "almost too late" });
     const closed = memory.close();
     open();
-    expect(await remembered).toEqual({ id: "e", created: true });
+    expect(await remembered).toEqual({ id: "e", created: true, embedded: "embedded" });
     await closed;
     expect(count("events")).toBe(1);
     await expect(memory.recall("late")).rejects.toMatchObject({ code: "CLOSED" });

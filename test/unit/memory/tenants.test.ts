@@ -157,6 +157,7 @@ const TENANT_CALLS: Calls<Tenant> = {
   list: (on, name) => on.list({ user: `${name}-user` }),
   count: (on, name) => on.count({ where: `session = '${name}-chat'` }),
   updateEvent: (on, name) => on.updateEvent(`${name}-1`, { text: "taken over" }),
+  embedPending: (on) => on.embedPending(),
   history: (on, name) => on.history(`${name}-2`),
   forget: (on, name) => on.forget({ events: [`${name}-1`] }),
   changes: async (on, name) => (await on.changes()).changes.filter(({ event }) => event?.startsWith(name)),

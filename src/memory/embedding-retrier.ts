@@ -1,0 +1,140 @@
+import type { Database } from "../database/database.ts";
+import { abortError } from "../embedding/abort.ts";
+import { type Clock, pause, schedule } from "../io/clock.ts";
+import { mintId, randomFraction } from "../io/ids.ts";
+import { ownProcess } from "../io/processes.ts";
+import { backoffMs, retryHintMs } from "./backoff.ts";
+import { claimLease, type LeaseHolder, nextEmbeddingAt, releaseLease } from "./embedding-lease.ts";
+import { type PassResult, PendingPass } from "./pending-pass.ts";
+import type { PendingSelection } from "./pending-rows.ts";
+import type { Pipeline } from "./pipeline.ts";
+
+const CALL_BYTES = 256;
+
+/** How soon somebody who waits for the lease of another process looks again. */
+const LEASE_POLL_MS = 100;
+
+/** Longer waits are taken in steps, so that a clock that is set meanwhile is noticed. */
+const STEP_MS_MAX = 60_000;
+
+/**
+ * Embeds what an embedder failed on: by itself beside the traffic, with longer and longer pauses while the service is
+ * down, and at once when it is asked to. It never keeps the process alive, and ends with the memory (S7).
+ */
+export class EmbeddingRetrier {
+  readonly #database: Database;
+  readonly #pipeline: Pipeline;
+  readonly #clock: Clock;
+  readonly #self: LeaseHolder = { holder: mintId(), process: ownProcess() };
+  readonly #stop = new AbortController();
+  #stopTimer: (() => void) | undefined;
+  /** Passes of this process follow each other. */
+  #turn: Promise<unknown> = Promise.resolve();
+  #isRunning = false;
+
+  constructor(database: Database, pipeline: Pipeline, clock: Clock) {
+    this.#database = database;
+    this.#pipeline = pipeline;
+    this.#clock = clock;
+  }
+
+  /** Looks when the next pending segment is due, and is there by then; does nothing where none waits. */
+  wake(): void {
+    if (this.#stop.signal.aborted || this.#isRunning || !this.#database.isOpen) return;
+    const at = this.#database.lookup(nextEmbeddingAt, this.#pipeline.identity.identity);
+    if (at !== undefined) this.#wakeIn((at - this.#clock.nowMicros()) / 1_000);
+  }
+
+  /** Embeds what is selected now. Waits for its turn: one at a time embeds for the whole folder. */
+  drain(
+    selection: PendingSelection,
+    signal: AbortSignal | undefined,
+    onCommit: (embedded: number) => void,
+  ): Promise<PassResult> {
+    const ended = signal === undefined ? this.#stop.signal : AbortSignal.any([signal, this.#stop.signal]);
+    return this.#inTurn(async () => {
+      for (;;) {
+        if (ended.aborted) throw abortError(ended);
+        const result = await this.#pass(selection, ended, onCommit);
+        if (result !== undefined) return result;
+        await pause(LEASE_POLL_MS, ended);
+      }
+    });
+  }
+
+  /** Ends what runs, and waits for its commit. */
+  async stop(): Promise<void> {
+    this.#stop.abort();
+    this.#stopTimer?.();
+    await this.#turn;
+  }
+
+  #wakeIn(delayMs: number): void {
+    this.#stopTimer?.();
+    const dueMs = Math.max(0, delayMs);
+    this.#stopTimer = schedule(Math.min(dueMs, STEP_MS_MAX), () => {
+      if (dueMs > STEP_MS_MAX) this.wake();
+      else this.#begin();
+    });
+  }
+
+  #begin(): void {
+    if (this.#stop.signal.aborted || this.#isRunning) return;
+    this.#isRunning = true;
+    const selection = { tenant: undefined, dueAt: this.#clock.nowMicros(), includeParked: false };
+    let pauseMs: number | undefined;
+    this.#inTurn(() => this.#pass(selection, this.#stop.signal))
+      .then(
+        (result) => {
+          // Another process embeds: looked at again when it may have ended.
+          if (result === undefined) pauseMs = backoffMs(4, randomFraction());
+        },
+        // Whatever the database raises, such as a full disk, leaves the rows as they are.
+        () => {
+          pauseMs = backoffMs(5, randomFraction());
+        },
+      )
+      .finally(() => {
+        this.#isRunning = false;
+        if (pauseMs === undefined) this.#wakeQuietly();
+        else if (!this.#stop.signal.aborted) this.#wakeIn(pauseMs);
+      });
+  }
+
+  /** A database that failed or closed meanwhile has nothing to wake for. */
+  #wakeQuietly(): void {
+    try {
+      this.wake();
+    } catch {
+      this.#stopTimer?.();
+    }
+  }
+
+  /** One pass under the lease; `undefined` when another process has it. */
+  async #pass(
+    selection: PendingSelection,
+    signal: AbortSignal,
+    onCommit?: (embedded: number) => void,
+  ): Promise<PassResult | undefined> {
+    const lease = await this.#database.write(claimLease, this.#self, { sizeBytes: CALL_BYTES });
+    if (!lease.granted) return undefined;
+    let { failures } = lease;
+    let resumeInMs = 0;
+    try {
+      const pass = new PendingPass(this.#database, this.#pipeline, this.#self.holder);
+      const result = await pass.run(selection, signal, onCommit);
+      failures = result.failure === undefined ? 0 : (result.embedded > 0 ? 0 : failures) + 1;
+      if (result.failure !== undefined) resumeInMs = backoffMs(failures, randomFraction(), retryHintMs(result.failure));
+      return result;
+    } finally {
+      const release = { holder: this.#self.holder, failures, resumeInMs };
+      await this.#database.write(releaseLease, release, { sizeBytes: CALL_BYTES });
+    }
+  }
+
+  #inTurn<T>(action: () => Promise<T>): Promise<T> {
+    const run = this.#turn.then(action);
+    this.#turn = run.catch(() => undefined);
+    return run;
+  }
+}
