@@ -14,6 +14,7 @@ export function isProcessGone(name: string): boolean {
   const pid = Number(number);
   if (host !== hostname() || !(Number.isSafeInteger(pid) && pid > 0)) return false;
   try {
+    // tidy: signal 0 ends nothing, it asks whether there is such a process
     process.kill(pid, 0);
     return false;
   } catch (error) {
