@@ -22,8 +22,8 @@ const CUTS = [5, 10, 20];
 const TUNED_ON = 7;
 const CATEGORIES = { 1: "multi-hop", 2: "temporal", 3: "open-domain", 4: "single-hop" };
 const CHANNELS = { hybrid: ["text", "vector"], text: ["text"], vector: ["vector"] };
-/** More than the last cut, so that several segments of one turn leave room for others. */
-const HITS = 60;
+/** As many as the last cut; the ranking is that of the default ten. Turns are short: each is one segment. */
+const HITS = 20;
 const TURNS_PER_COMMIT = 32;
 
 const { values: options, positionals } = parseArgs({

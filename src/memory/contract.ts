@@ -41,8 +41,8 @@ export interface ScopedRecallOptions extends CallOptions {
   /** Adds how the answer came about. */
   readonly explain?: boolean;
   /**
-   * Waits for an embedder that is still opening. By default the words answer at once until it is there, and the answer
-   * says `model-loading`.
+   * How long an embedder that is still opening is waited for: `false` not at all, `true` a minute, by default 5 s. Then
+   * the words answer alone, and the answer says `model-loading`.
    */
   readonly waitForModel?: boolean;
 }

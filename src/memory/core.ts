@@ -139,7 +139,7 @@ export class MemoryCore {
     const bounds = withDeadline(request.bounds, "read");
     const began = this.#clock.monotonicMs();
     const embedded = request.channels.vector
-      ? await this.pipeline.embedQuery(tenant.id, question, { ...bounds, wait: options.waitForModel === true })
+      ? await this.pipeline.embedQuery(tenant.id, question, { ...bounds, wait: options.waitForModel })
       : ({ withoutVector: "not-embedded" } as const);
     const embedding = Math.round((this.#clock.monotonicMs() - began) * 100) / 100;
     const words = questionWords(question);

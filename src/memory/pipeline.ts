@@ -117,14 +117,15 @@ export class Pipeline {
   async embedQuery(
     tenant: string,
     text: string,
-    options: CallOptions & { readonly wait: boolean },
+    options: CallOptions & { readonly wait: boolean | undefined },
   ): Promise<QueryVector> {
     const key = { tenant, space: this.identity.identity, text };
     const cached = this.#queries.get(key);
     if (cached !== undefined) return { vector: cached };
-    if (!options.wait && !(await this.#isOpen()))
+    const isOpen = await this.#isOpen();
+    if (options.wait === false && !isOpen)
       return { withoutVector: this.#openFailed ? "not-embedded" : "model-loading" };
-    const late = AbortSignal.timeout(options.wait ? MODEL_WAIT_MS : QUERY_WAIT_MS);
+    const late = AbortSignal.timeout(options.wait === true ? MODEL_WAIT_MS : QUERY_WAIT_MS);
     const signal = options.signal === undefined ? late : AbortSignal.any([options.signal, late]);
     try {
       const [vector] = await embedChecked(this.#embedder, [text], { kind: "query", signal });
@@ -134,6 +135,7 @@ export class Pipeline {
     } catch (error) {
       // The caller's own bounds end the call; the embedder's lateness does not.
       if (options.signal?.aborted === true) throw error;
+      if (late.aborted && !this.#opened) return { withoutVector: "model-loading" };
       if (late.aborted || isHoldfastError(error, "EMBEDDING_FAILED")) return { withoutVector: "not-embedded" };
       throw error;
     }
