@@ -72,8 +72,13 @@ export const nextEmbeddingAt: ReadOperation<string, number | undefined> = readOp
   ({ connection }, identity) => {
     const space = currentSpace(connection);
     if (space !== undefined && space.identity !== identity) return undefined;
-    const due = connection.prepare("SELECT min(next_at) AS at FROM pending_vectors WHERE state = 'waiting'").get()?.at;
-    if (due === null || due === undefined) return undefined;
+    // What an ended tenant left is nobody's to embed.
+    const due = connection
+      .prepare(
+        "SELECT p.next_at AS at FROM pending_vectors AS p JOIN tenants AS t ON t.tenant = p.tenant WHERE p.state = 'waiting' ORDER BY p.next_at LIMIT 1",
+      )
+      .get()?.at;
+    if (due === undefined) return undefined;
     return Math.max(
       Number(due),
       Number(connection.prepare("SELECT resume_at FROM embedding_lease").get()?.resume_at ?? 0),

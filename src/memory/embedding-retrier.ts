@@ -14,6 +14,9 @@ const CALL_BYTES = 256;
 /** How soon somebody who waits for the lease of another process looks again. */
 const LEASE_POLL_MS = 100;
 
+/** A pass that changed nothing is not repeated at once, whatever stands in its way. */
+const IDLE_MS = 1_000;
+
 /** Longer waits are taken in steps, so that a clock that is set meanwhile is noticed. */
 const STEP_MS_MAX = 60_000;
 
@@ -39,10 +42,10 @@ export class EmbeddingRetrier {
   }
 
   /** Looks when the next pending segment is due, and is there by then; does nothing where none waits. */
-  wake(): void {
+  wake(atLeastMs = 0): void {
     if (this.#stop.signal.aborted || this.#isRunning || !this.#database.isOpen) return;
     const at = this.#database.lookup(nextEmbeddingAt, this.#pipeline.identity.identity);
-    if (at !== undefined) this.#wakeIn((at - this.#clock.nowMicros()) / 1_000);
+    if (at !== undefined) this.#wakeIn(Math.max(atLeastMs, (at - this.#clock.nowMicros()) / 1_000));
   }
 
   /** Embeds what is selected now. Waits for its turn: one at a time embeds for the whole folder. */
@@ -69,9 +72,8 @@ export class EmbeddingRetrier {
     await this.#turn;
   }
 
-  #wakeIn(delayMs: number): void {
+  #wakeIn(dueMs: number): void {
     this.#stopTimer?.();
-    const dueMs = Math.max(0, delayMs);
     this.#stopTimer = schedule(Math.min(dueMs, STEP_MS_MAX), () => {
       if (dueMs > STEP_MS_MAX) this.wake();
       else this.#begin();
@@ -82,12 +84,13 @@ export class EmbeddingRetrier {
     if (this.#stop.signal.aborted || this.#isRunning) return;
     this.#isRunning = true;
     const selection = { tenant: undefined, dueAt: this.#clock.nowMicros(), includeParked: false };
-    let pauseMs: number | undefined;
+    let pauseMs = 0;
     this.#inTurn(() => this.#pass(selection, this.#stop.signal))
       .then(
         (result) => {
           // Another process embeds: looked at again when it may have ended.
           if (result === undefined) pauseMs = backoffMs(4, randomFraction());
+          else if (result.embedded === 0 && result.failure === undefined) pauseMs = IDLE_MS;
         },
         // Whatever the database raises, such as a full disk, leaves the rows as they are.
         () => {
@@ -96,15 +99,14 @@ export class EmbeddingRetrier {
       )
       .finally(() => {
         this.#isRunning = false;
-        if (pauseMs === undefined) this.#wakeQuietly();
-        else if (!this.#stop.signal.aborted) this.#wakeIn(pauseMs);
+        if (!this.#stop.signal.aborted) this.#wakeQuietly(pauseMs);
       });
   }
 
   /** A database that failed or closed meanwhile has nothing to wake for. */
-  #wakeQuietly(): void {
+  #wakeQuietly(atLeastMs: number): void {
     try {
-      this.wake();
+      this.wake(atLeastMs);
     } catch {
       this.#stopTimer?.();
     }

@@ -120,7 +120,7 @@ export class PendingPass {
       }
     }
     if (failure !== undefined) return { embedded, failed, recut: [], failure };
-    return { embedded, failed, recut: await this.#recut(recut, signal) };
+    return { embedded, failed, recut: await this.#recut(recut, failed, signal) };
   }
 
   /**
@@ -144,11 +144,21 @@ export class PendingPass {
     });
   }
 
-  async #recut(events: ReadonlyMap<StoredEvent, number>, signal: AbortSignal): Promise<SettleInput["recut"]> {
+  async #recut(
+    events: ReadonlyMap<StoredEvent, number>,
+    failed: SettleInput["failed"][number][],
+    signal: AbortSignal,
+  ): Promise<SettleInput["recut"]> {
     const recut: SettleInput["recut"][number][] = [];
     for (const [event, segment] of events) {
-      const [part] = await this.#pipeline.toParts([toNewEvent(event)], { signal });
-      if (part !== undefined) recut.push({ segment, part });
+      try {
+        const [part] = await this.#pipeline.toParts([toNewEvent(event)], { signal });
+        if (part !== undefined) recut.push({ segment, part });
+      } catch (error) {
+        // A segmenter or derivation of the caller's that fails on one text stops no other.
+        if (!isHoldfastError(error, "INVALID_ARGUMENT")) throw error;
+        failed.push({ segment, reason: failureReason(error), byText: true });
+      }
     }
     return recut;
   }

@@ -2,7 +2,8 @@ import { formatDatetime } from "../contract/datetime.ts";
 import { LIMITS } from "../contract/limits.ts";
 import { withDeadline } from "../database/call.ts";
 import { failureReason } from "../embedding/failure-reason.ts";
-import { HoldfastError } from "../errors/index.ts";
+import { HoldfastError, isHoldfastError } from "../errors/index.ts";
+import { cancelError } from "../io/cancellation.ts";
 import type { MemoryCore } from "./core.ts";
 import type { EmbedPendingAnswer, EmbedPendingOptions, PendingOptions, PendingPage } from "./pending-contract.ts";
 import { countPendingRows, listPendingRows } from "./pending-rows.ts";
@@ -55,9 +56,17 @@ export class Pending {
     const before = await this.#core.database.read(countPendingRows, counted, bounds);
     const total = before.waiting + before.parked;
     const selection = { tenant: this.#tenant, dueAt: undefined, includeParked };
-    const { embedded, failure } = await this.#core.retrier.drain(selection, bounds.signal, (done) =>
-      onProgress?.({ embedded: done, total }),
-    );
+    let done = 0;
+    const onCommit = (embedded: number): void => {
+      done = embedded;
+      onProgress?.({ embedded, total });
+    };
+    const { embedded, failure } = await this.#core.retrier
+      .drain(selection, bounds.signal, onCommit)
+      .catch((error: unknown) => {
+        if (!isHoldfastError(error) || error.group !== "abort") throw error;
+        throw cancelError(error.code === "TIMEOUT" ? "timeout" : "aborted", done > 0 ? "applied" : "not-applied");
+      });
     this.#core.retrier.wake();
     const { waiting, parked } = await this.#core.database.read(countPendingRows, counted);
     return { embedded, waiting, parked, ...(failure && { reason: failureReason(failure) }) };
