@@ -107,7 +107,13 @@ export class Pipeline {
   /** Whether a segment is longer than the embedder's window: it was cut while nobody could count. */
   isOverWindow({ event, range }: UnembeddedSegment): boolean {
     const { maxTokens } = this.#embedder;
-    return maxTokens !== undefined && (this.#count(event.text.slice(range.start, range.end)) ?? 0) > maxTokens;
+    try {
+      return maxTokens !== undefined && (this.#count(event.text.slice(range.start, range.end)) ?? 0) > maxTokens;
+    } catch (error) {
+      // A counter that still fails fails the embedding too, and is told of there.
+      if (isHoldfastError(error, "EMBEDDING_FAILED")) return false;
+      throw error;
+    }
   }
 
   /**

@@ -34,6 +34,8 @@ describe("an embedder", () => {
       vectors: 0,
       pending: { waiting: 1, parked: 0 },
     });
+    const drained = await memory.embedPending();
+    expect(drained).toEqual({ embedded: 0, waiting: 1, parked: 0, reason: "EMBEDDING_FAILED" });
     await memory.close();
   });
 
