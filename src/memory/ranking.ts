@@ -1,6 +1,6 @@
 import type { Hit } from "../backends/embedded/search.ts";
 import type { ReadView } from "../database/operation.ts";
-import { neighbourSegments } from "../segments/sqlite/neighbours.ts";
+import { type SegmentLine, segmentLines, segmentPlaces } from "../segments/sqlite/neighbours.ts";
 import type { ScoredSegment } from "../segments/top-scores.ts";
 import { tokeniseWords } from "../segments/words.ts";
 import { segmentOfVector } from "./derivatives.ts";
@@ -27,6 +27,7 @@ export class CandidateSet {
   readonly #input: RecallInput;
   readonly #channels: Channels;
   readonly #known = new Map<number, Candidate>();
+  readonly #sessions = new Map<number, number>();
   readonly #named = new Map<string, boolean>();
   readonly #question: ReadonlySet<string>;
 
@@ -68,25 +69,24 @@ export class CandidateSet {
     const moreTexts = new Map(
       this.#channels.texts.score(new Set(withoutText)).map(({ segment, score }) => [segment, score]),
     );
+    const places = segmentPlaces(this.#view.connection, segments);
     for (const segment of segments) {
+      const place = places.get(segment);
+      if (place !== undefined) this.#sessions.set(segment, place.session);
       const cosine = cosines.get(segment) ?? others.get(segment);
       this.#known.set(segment, {
         segment,
         cosine,
         textScore: texts.get(segment) ?? moreTexts.get(segment),
         byVector: cosine !== undefined && cosine >= this.#input.minCosineSimilarity,
-        producerNamed: this.#isNamed(segment),
+        producerNamed: this.#isNamed(place?.producer),
       });
     }
   }
 
   /** Whether every word of the producer's name is in the question. */
-  #isNamed(segment: number): boolean {
-    const row = this.#view.connection
-      .prepare("SELECT e.producer FROM segments AS s JOIN events AS e ON e.event = s.event WHERE s.segment = ?")
-      .get(segment);
-    if (row === undefined || row.producer === null) return false;
-    const producer = String(row.producer);
+  #isNamed(producer: string | undefined): boolean {
+    if (producer === undefined) return false;
     const known = this.#named.get(producer);
     if (known !== undefined) return known;
     const words = tokeniseWords(producer);
@@ -94,30 +94,43 @@ export class CandidateSet {
     this.#named.set(producer, named);
     return named;
   }
+
+  /** Known segments with those around them, in the order of `segments`. */
+  lines(segments: readonly number[], reach: number): readonly SegmentLine[] {
+    const bySession = new Map<number, number[]>();
+    for (const segment of segments) {
+      const session = this.#sessions.get(segment);
+      if (session === undefined) continue;
+      const own = bySession.get(session);
+      if (own === undefined) bySession.set(session, [segment]);
+      else own.push(segment);
+    }
+    const lines = new Map<number, SegmentLine>();
+    for (const [session, own] of bySession) {
+      for (const [segment, line] of segmentLines(this.#view.connection, session, { segments: own, reach }))
+        lines.set(segment, line);
+    }
+    // One whose row is gone stands alone: whoever reads it counts the damage.
+    return segments.map((segment) => lines.get(segment) ?? { segments: [segment], at: 0 });
+  }
 }
 
 /** Ranks the best of what was found and what stands around it; that is several times what is answered. */
 export function rankWithNeighbours(
-  view: ReadView,
   input: RecallInput,
   { candidates, found }: { readonly candidates: CandidateSet; readonly found: readonly Candidate[] },
 ): readonly Ranked[] {
   const alone = fuse({ found, ranked: found.map((candidate) => ({ candidate, before: [], after: [] })) });
   const leadingCount = Math.max(LEADING_MIN, input.limit * LEADING_PER_HIT);
   const reach = RANKED_AROUND + NEIGHBOUR_WEIGHTS.length;
-  const lines = alone.slice(0, leadingCount).map(({ segment }) => {
-    const { before, after } = neighbourSegments(view.connection, segment, reach);
-    return { line: [...[...before].reverse(), segment, ...after], at: before.length };
-  });
-  candidates.complete(lines.flatMap(({ line }) => line));
+  const leading = alone.slice(0, leadingCount).map(({ segment }) => segment);
+  const lines = candidates.lines(leading, reach);
+  candidates.complete(lines.flatMap(({ segments }) => segments));
   const placed = new Map<number, Placed>();
-  for (const { line, at } of lines) {
-    for (
-      let index = Math.max(0, at - RANKED_AROUND);
-      index <= Math.min(line.length - 1, at + RANKED_AROUND);
-      index += 1
-    )
-      place(line, index, candidates, placed);
+  for (const { segments, at } of lines) {
+    const last = Math.min(segments.length - 1, at + RANKED_AROUND);
+    for (let index = Math.max(0, at - RANKED_AROUND); index <= last; index += 1)
+      place(segments, index, candidates, placed);
   }
   return fuse({ found, ranked: [...placed.values()] });
 }

@@ -5,7 +5,7 @@ import { currentSpace, type Space } from "../embedding/spaces.ts";
 import { type Life, requireLife } from "../registry/lives.ts";
 import { admittedSegments, segmentFilter } from "../segments/sqlite/event-filter.ts";
 import { countVectors } from "../segments/sqlite/segments.ts";
-import { searchText, type TextQuery } from "../segments/sqlite/text-search.ts";
+import { findWords, type QueryWord, searchText, type TextQuery } from "../segments/sqlite/text-search.ts";
 import type { ScoredSegment } from "../segments/top-scores.ts";
 import { toColumnFilter } from "./column-filter.ts";
 import { bestPerSegment, segmentOfVector, vectorId } from "./derivatives.ts";
@@ -49,6 +49,7 @@ export function admit(view: ReadView, { filter, tenant }: RecallInput): Admissio
 export class TextChannel {
   readonly #view: ReadView;
   readonly #query: Omit<TextQuery, "limit">;
+  readonly #words: readonly QueryWord[];
 
   constructor(view: ReadView, input: RecallInput, counts: TenantState) {
     this.#view = view;
@@ -58,16 +59,18 @@ export class TextChannel {
       totalTokens: counts.tokens,
       queryTokens: input.channels.text ? input.words : [],
     };
+    this.#words = findWords(view.connection, this.#query);
   }
 
   search(limit: number, admission: Admission): readonly ScoredSegment[] {
-    return searchText(this.#view.connection, { ...this.#query, limit, ...admission.text });
+    return searchText(this.#view.connection, { ...this.#query, limit, ...admission.text }, this.#words);
   }
 
   /** The scores of some segments, whatever their rank: taken for 0 they would be ranked below their worth. */
   score(segments: ReadonlySet<number>): readonly ScoredSegment[] {
     if (segments.size === 0) return [];
-    return searchText(this.#view.connection, { ...this.#query, limit: segments.size, admitted: segments });
+    const query = { ...this.#query, limit: segments.size, admitted: segments };
+    return searchText(this.#view.connection, query, this.#words);
   }
 }
 

@@ -96,8 +96,7 @@ export const recallSegments: ReadOperation<RecallInput, RecallOutput> = readOper
     const candidates = new CandidateSet(view, input, { texts, vectors, admission });
     const found = candidates.join(byText, byVector.hits);
     const only = onlyChannel(input);
-    const ranked =
-      only === undefined ? rankWithNeighbours(view, input, { candidates, found }) : rankByChannel(found, only);
+    const ranked = only === undefined ? rankWithNeighbours(input, { candidates, found }) : rankByChannel(found, only);
     const { segments, damaged } = readRanked(view, input, ranked);
     const explanation = {
       filter: admission.plan,

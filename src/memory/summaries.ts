@@ -7,7 +7,7 @@ import {
   type WriteUnit,
   writeOperation,
 } from "../database/operation.ts";
-import { type EventPlace, selectSessionEvents } from "../segments/sqlite/event-filter.ts";
+import { type EventPlace, newestEvents, sessionEventsBehind } from "../segments/sqlite/event-filter.ts";
 import { type StoredEvent, toWholeEvent } from "../segments/sqlite/events.ts";
 import { requireSession, type SessionLife } from "./sessions.ts";
 
@@ -87,8 +87,10 @@ export const readSummaryWork: ReadOperation<SummaryWorkInput, SummaryWork> = rea
   (view, { session, keepEvents, limit }) => {
     requireSession(view.connection, session);
     const summary = findSummary(view.connection, session.session);
-    const behind = summary && { at: summary.to.at, event: summary.to.event };
-    const rows = selectSessionEvents(view.connection, session.session, { behind, limit: limit + keepEvents });
+    const rows = sessionEventsBehind(view.connection, session.session, {
+      place: summary && { at: summary.to.at, event: summary.to.event },
+      limit: limit + keepEvents,
+    });
     const due = rows.slice(0, Math.max(0, Math.min(limit, rows.length - keepEvents)));
     const events = due
       .map((row) => toWholeEvent(view.connection, session.tenant.tenant, row))
@@ -140,20 +142,23 @@ export const commitSummary: WriteOperation<CommitSummaryInput, boolean> = writeO
   },
 );
 
-/** The same events with the same revisions follow the summary, and none has come between. */
-function isUnchanged(unit: WriteUnit, input: CommitSummaryInput, base: SummaryRow | undefined): boolean {
-  const behind = base && { at: base.to.at, event: base.to.event };
-  const last = input.events.at(-1);
-  if (last === undefined) return false;
-  const rows = selectSessionEvents(unit.connection, input.session.session, { behind, upTo: last });
-  const stored = new Map(rows.map((row) => [Number(row.event), Number(row.revision)]));
-  return (
-    input.events.every(({ event, revision }) => stored.get(event) === revision) &&
-    // Damaged events are in the rows and were not given to the hook.
-    rows.filter((row) => toWholeEvent(unit.connection, input.session.tenant.tenant, row) !== "damaged").length ===
-      input.events.length
-  );
+/** The same events with the same revisions follow the summary, and none has come between. Damaged ones were not given to the hook. */
+function isUnchanged(unit: WriteUnit, { session, events }: CommitSummaryInput, base: SummaryRow | undefined): boolean {
+  const rows = sessionEventsBehind(unit.connection, session.session, {
+    place: base && { at: base.to.at, event: base.to.event },
+    limit: events.length + DAMAGED_MAX,
+  });
+  const whole = rows
+    .map((row) => toWholeEvent(unit.connection, session.tenant.tenant, row))
+    .filter((event) => event !== "damaged");
+  return events.every(({ event, revision }, index) => {
+    const stored = whole[index];
+    return stored?.event === event && stored.revision === revision;
+  });
 }
+
+/** Damaged events among those of one call that are passed over. */
+const DAMAGED_MAX = 1_000;
 
 export interface RecentInput {
   readonly session: SessionLife;
@@ -173,7 +178,7 @@ export const readRecent: ReadOperation<RecentInput, RecentOutput> = readOperatio
   "memory.read-recent",
   (view: ReadView, { session, maxEvents, maxCharacters = Number.POSITIVE_INFINITY }) => {
     requireSession(view.connection, session);
-    const rows = selectSessionEvents(view.connection, session.session, { newest: maxEvents });
+    const rows = newestEvents(view.connection, session.session, maxEvents);
     const events: StoredEvent[] = [];
     let damaged = 0;
     let characters = 0;

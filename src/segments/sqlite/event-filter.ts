@@ -95,10 +95,36 @@ export function lastEvent(connection: Connection, tenant: number): number {
   return Number(connection.prepare("SELECT max(event) AS last FROM events WHERE tenant = ?").get(tenant)?.last ?? 0);
 }
 
-/** Behind which event a page begins. */
+/** Where an event stands among those of its session or tenant. */
 export interface EventPlace {
   readonly at: bigint;
   readonly event: number;
+}
+
+/**
+ * Events before or after a place, nearest first. First those of the same time: an index is not entered at a pair, and
+ * whoever remembers without times has many of one moment.
+ *
+ * @param sql - the statement with a condition on `e.at` and `e.event`, and the order of both; its parameters are
+ *   `parameters`, the condition's, and a limit
+ */
+export function nearestEvents(
+  connection: Connection,
+  sql: (condition: string, order: "ASC" | "DESC") => string,
+  request: {
+    readonly parameters: readonly SqlValue[];
+    readonly place: EventPlace;
+    readonly side: "before" | "after";
+    readonly limit: number;
+  },
+): readonly SqlRow[] {
+  const { parameters, place, side, limit } = request;
+  const [compare, order] = side === "before" ? (["<", "DESC"] as const) : ([">", "ASC"] as const);
+  const select = (condition: string) => connection.prepare(sql(condition, order), { bigints: true });
+  const same = select(`e.at = ? AND e.event ${compare} ?`).all(...parameters, place.at, place.event, limit);
+  if (same.length >= limit) return same;
+  const others = select(`e.at ${compare} ?`).all(...parameters, place.at, limit - same.length);
+  return [...same, ...others];
 }
 
 /** One page of admitted events by time, behind `after`. */
@@ -108,38 +134,30 @@ export function selectEvents(
   page: { readonly after: EventPlace | undefined; readonly limit: number },
 ): readonly SqlRow[] {
   const { sql, parameters } = admittedBy(filter);
-  const behind = page.after === undefined ? "" : "AND (e.at, e.event) > (?, ?)";
-  const select = connection.prepare(
-    `SELECT ${EVENT_COLUMNS} ${EVENTS} WHERE e.tenant = ? AND n.ending = 0 ${behind} AND (${sql}) ORDER BY e.at, e.event LIMIT ?`,
-    { bigints: true },
-  );
-  const place = page.after === undefined ? [] : [page.after.at, page.after.event];
-  return select.all(tenant, ...place, ...parameters, page.limit);
+  const select = (condition: string): string =>
+    `SELECT ${EVENT_COLUMNS} ${EVENTS} WHERE e.tenant = ? AND n.ending = 0 AND (${sql}) AND ${condition} ORDER BY e.at, e.event LIMIT ?`;
+  const all = [tenant, ...parameters];
+  if (page.after === undefined) return connection.prepare(select("1"), { bigints: true }).all(...all, page.limit);
+  return nearestEvents(connection, select, { parameters: all, place: page.after, side: "after", limit: page.limit });
 }
 
-/** Events of one session: the newest so many, newest first; else by time, behind one place and up to another. */
-export function selectSessionEvents(
+const OF_SESSION = `SELECT ${EVENT_COLUMNS} ${EVENTS} WHERE e.session = ?`;
+
+/** The newest events of one session, newest first. */
+export function newestEvents(connection: Connection, session: number, limit: number): readonly SqlRow[] {
+  const sql = `${OF_SESSION} ORDER BY e.at DESC, e.event DESC LIMIT ?`;
+  return connection.prepare(sql, { bigints: true }).all(session, limit);
+}
+
+/** Events of one session by time, behind a place where one is given. */
+export function sessionEventsBehind(
   connection: Connection,
   session: number,
-  range:
-    | { readonly newest: number }
-    | { readonly behind: EventPlace | undefined; readonly limit: number }
-    | { readonly behind: EventPlace | undefined; readonly upTo: EventPlace },
+  { place, limit }: { readonly place: EventPlace | undefined; readonly limit: number },
 ): readonly SqlRow[] {
-  const select = `SELECT ${EVENT_COLUMNS} ${EVENTS} WHERE e.session = ?`;
-  if ("newest" in range) {
-    const sql = `${select} ORDER BY e.at DESC, e.event DESC LIMIT ?`;
-    return connection.prepare(sql, { bigints: true }).all(session, range.newest);
-  }
-  const { behind } = range;
-  const from = behind === undefined ? "" : "AND (e.at, e.event) > (?, ?)";
-  const place = behind === undefined ? [] : [behind.at, behind.event];
-  if ("limit" in range) {
-    const sql = `${select} ${from} ORDER BY e.at, e.event LIMIT ?`;
-    return connection.prepare(sql, { bigints: true }).all(session, ...place, range.limit);
-  }
-  const sql = `${select} ${from} AND (e.at, e.event) <= (?, ?) ORDER BY e.at, e.event`;
-  return connection.prepare(sql, { bigints: true }).all(session, ...place, range.upTo.at, range.upTo.event);
+  const select = (condition: string): string => `${OF_SESSION} AND ${condition} ORDER BY e.at, e.event LIMIT ?`;
+  if (place === undefined) return connection.prepare(select("1"), { bigints: true }).all(session, limit);
+  return nearestEvents(connection, select, { parameters: [session], place, side: "after", limit });
 }
 
 /** How many segments the admitted events have. */

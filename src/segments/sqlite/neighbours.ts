@@ -1,41 +1,88 @@
-import type { Connection, SqlRow } from "../../database/connection.ts";
+import type { Connection } from "../../database/connection.ts";
+import { nearestEvents } from "./event-filter.ts";
 import { EVENT_COLUMNS, type StoredEvent, toWholeEvent } from "./events.ts";
+import { rangesOf } from "./segments.ts";
 
-/** A segment's place in its session: by time, then by event, then within it. */
+/** Where a segment stands, and who said it. */
+export interface SegmentPlace {
+  readonly session: number;
+  readonly producer: string | undefined;
+}
+
+/** One statement for all of them: a search asks for hundreds. Segments that are gone have no place. */
+export function segmentPlaces(connection: Connection, segments: readonly number[]): ReadonlyMap<number, SegmentPlace> {
+  const rows = connection
+    .prepare(
+      `SELECT s.segment, e.session, e.producer FROM json_each(?) AS wanted
+       JOIN segments AS s ON s.segment = wanted.value JOIN events AS e ON e.event = s.event`,
+    )
+    .all(JSON.stringify(segments));
+  return new Map(
+    rows.map(({ segment, session, producer }) => [
+      Number(segment),
+      { session: Number(session), producer: producer === null ? undefined : String(producer) },
+    ]),
+  );
+}
+
+/** Segments of one session that follow one another, and the place of one of them. */
+export interface SegmentLine {
+  readonly segments: readonly number[];
+  readonly at: number;
+}
+
+/** A session of up to so many segments for each one that is asked about is read whole, in one statement. */
+const WHOLE_SEGMENTS_PER_ONE = 64;
+
+const WHOLE = `SELECT s.segment FROM events AS e JOIN segments AS s ON s.event = e.event
+WHERE e.session = ? ORDER BY e.at, e.event, s.segment LIMIT ?`;
+
+/** Segments of one session with up to `reach` places before and after each. */
+export function segmentLines(
+  connection: Connection,
+  session: number,
+  { segments, reach }: { readonly segments: readonly number[]; readonly reach: number },
+): ReadonlyMap<number, SegmentLine> {
+  const most = segments.length * WHOLE_SEGMENTS_PER_ONE;
+  const whole = connection.prepare(WHOLE).all(session, most + 1);
+  if (whole.length > most) return new Map(segments.map((segment) => [segment, lineAround(connection, segment, reach)]));
+  const ordered = whole.map(({ segment }) => Number(segment));
+  const places = new Map(ordered.map((segment, at) => [segment, at]));
+  return new Map(
+    segments.flatMap((segment) => {
+      const at = places.get(segment);
+      if (at === undefined) return [];
+      const from = Math.max(0, at - reach);
+      return [[segment, { segments: ordered.slice(from, at + reach + 1), at: at - from }] as const];
+    }),
+  );
+}
+
 const PLACE =
   "SELECT e.session, e.at, e.event FROM segments AS s JOIN events AS e ON e.event = s.event WHERE s.segment = ?";
 
-const BEFORE = `
-SELECT s.segment FROM events AS e JOIN segments AS s ON s.event = e.event
-WHERE e.session = ? AND (e.at, e.event) <= (?, ?) AND (e.event <> ? OR s.segment < ?)
-ORDER BY e.at DESC, e.event DESC, s.segment DESC LIMIT ?`;
-
-const AFTER = `
-SELECT s.segment FROM events AS e JOIN segments AS s ON s.event = e.event
-WHERE e.session = ? AND (e.at, e.event) >= (?, ?) AND (e.event <> ? OR s.segment > ?)
-ORDER BY e.at, e.event, s.segment LIMIT ?`;
-
-export interface NeighbourSegments {
-  /** Nearest first. */
-  readonly before: readonly number[];
-  readonly after: readonly number[];
+function lineAround(connection: Connection, segment: number, reach: number): SegmentLine {
+  const row = connection.prepare(PLACE, { bigints: true }).get(segment);
+  if (row === undefined) return { segments: [segment], at: 0 };
+  const place = { at: BigInt(row.at as bigint), event: Number(row.event) };
+  const events = (side: "before" | "after"): readonly number[] =>
+    nearestEvents(
+      connection,
+      (condition, order) =>
+        `SELECT e.event FROM events AS e WHERE e.session = ? AND ${condition} ORDER BY e.at ${order}, e.event ${order} LIMIT ?`,
+      { parameters: [row.session as bigint], place, side, limit: reach },
+    ).map(({ event }) => Number(event));
+  const segmentsIn = (event: number): readonly number[] => rangesOf(connection, event).map((range) => range.segment);
+  // Each event has a segment at least: so many beside it are enough.
+  const own = segmentsIn(place.event);
+  const at = own.indexOf(segment);
+  const before = [...events("before")].reverse().flatMap(segmentsIn).concat(own.slice(0, at)).slice(-reach);
+  const after = own
+    .slice(at + 1)
+    .concat(events("after").flatMap(segmentsIn))
+    .slice(0, reach);
+  return { segments: [...before, segment, ...after], at: before.length };
 }
-
-/** The segments up to `reach` places before and after one in its session. */
-export function neighbourSegments(connection: Connection, segment: number, reach: number): NeighbourSegments {
-  const place = connection.prepare(PLACE, { bigints: true }).get(segment);
-  if (place === undefined) return { before: [], after: [] };
-  const { session, at, event } = place as Record<"session" | "at" | "event", bigint>;
-  const list = (sql: string): readonly number[] =>
-    connection
-      .prepare(sql)
-      .all(session, at, event, event, segment, reach)
-      .map((row) => Number(row.segment));
-  return { before: list(BEFORE), after: list(AFTER) };
-}
-
-const EVENTS = `SELECT ${EVENT_COLUMNS} FROM events AS e JOIN sessions AS n ON n.session = e.session
-WHERE e.session = (SELECT session FROM events WHERE event = ?)`;
 
 /** The events before and after one in its session, both in the order of time; damaged ones are left out. */
 export function neighbourEvents(
@@ -44,17 +91,17 @@ export function neighbourEvents(
   event: StoredEvent,
   reach: { readonly before: number; readonly after: number },
 ): { readonly before: readonly StoredEvent[]; readonly after: readonly StoredEvent[] } {
-  const whole = (rows: readonly SqlRow[]): readonly StoredEvent[] =>
-    rows.map((row) => toWholeEvent(connection, tenant, row)).filter((read) => read !== "damaged");
-  const before = connection.prepare(`${EVENTS} AND (e.at, e.event) < (?, ?) ORDER BY e.at DESC, e.event DESC LIMIT ?`, {
-    bigints: true,
-  });
-  const after = connection.prepare(`${EVENTS} AND (e.at, e.event) > (?, ?) ORDER BY e.at, e.event LIMIT ?`, {
-    bigints: true,
-  });
-  return {
-    before:
-      reach.before === 0 ? [] : [...whole(before.all(event.event, event.at, event.event, reach.before))].reverse(),
-    after: reach.after === 0 ? [] : whole(after.all(event.event, event.at, event.event, reach.after)),
+  const session = connection.prepare("SELECT session FROM events WHERE event = ?").get(event.event)?.session;
+  const read = (side: "before" | "after"): readonly StoredEvent[] => {
+    if (reach[side] === 0 || session === undefined) return [];
+    const rows = nearestEvents(
+      connection,
+      (condition, order) =>
+        `SELECT ${EVENT_COLUMNS} FROM events AS e CROSS JOIN sessions AS n ON n.session = e.session
+         WHERE e.session = ? AND ${condition} ORDER BY e.at ${order}, e.event ${order} LIMIT ?`,
+      { parameters: [session], place: event, side, limit: reach[side] },
+    );
+    return rows.map((row) => toWholeEvent(connection, tenant, row)).filter((whole) => whole !== "damaged");
   };
+  return { before: [...read("before")].reverse(), after: read("after") };
 }

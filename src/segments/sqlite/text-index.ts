@@ -1,7 +1,7 @@
 import type { Connection } from "../../database/connection.ts";
 import { tokensOf, toTerm, toTokenString } from "./terms.ts";
 
-export { searchText, type TextQuery } from "./text-search.ts";
+export { findWords, type QueryWord, searchText, type TextQuery } from "./text-search.ts";
 
 /**
  * The text index: which segment holds which word how often.

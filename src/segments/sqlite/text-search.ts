@@ -46,16 +46,20 @@ export interface TextQuery extends Corpus {
  *
  * @returns at most `limit` segments with a word of the query, best first, ties by segment; scores are above 0
  */
-export function searchText(connection: Connection, query: TextQuery): ScoredSegment[] {
-  const words = query.limit > 0 ? findWords(connection, query) : [];
-  if (words.length === 0) return [];
+export function searchText(
+  connection: Connection,
+  query: TextQuery,
+  words: readonly QueryWord[] = findWords(connection, query),
+): ScoredSegment[] {
+  if (words.length === 0 || query.limit === 0) return [];
   const search = new TextSearch(connection, query, words);
   const { admitted } = query;
   const small = admitted !== undefined && admitted.size * OCCURRENCES_PER_SEGMENT_READ < search.occurrencesFrom(0);
   return small ? search.readEach(admitted) : search.scan();
 }
 
-interface QueryWord {
+/** A word of a query that the tenant has. */
+export interface QueryWord {
   readonly escaped: string;
   readonly term: string;
   readonly containing: number;
@@ -64,8 +68,11 @@ interface QueryWord {
 
 type Candidate = readonly [segment: number, score: number];
 
-/** The query's words that the tenant has, rarest first: the one order in which every plan adds. */
-function findWords(connection: Connection, query: TextQuery): readonly QueryWord[] {
+/**
+ * The query's words that the tenant has, rarest first: the one order in which every plan adds. For callers who search
+ * more than once in one transaction.
+ */
+export function findWords(connection: Connection, query: Omit<TextQuery, "limit">): readonly QueryWord[] {
   const count = connection.prepare(COUNT);
   const words: QueryWord[] = [];
   for (const escaped of new Set(tokensOf(toTokenString(query.queryTokens)))) {
