@@ -203,6 +203,11 @@ export interface MemoryStats {
   readonly dimensions?: number;
   /** The identity of the model that made the vectors. */
   readonly space?: string;
+  /**
+   * The segmenters and derivations that the folder was written with, in the order of their first use: more than one when
+   * it was opened with other options meanwhile. What was written stays as it was cut.
+   */
+  readonly pipelines: readonly { readonly segmenter: string; readonly derive: string }[];
   readonly fileBytes: number;
   readonly path: string;
   readonly threads: "workers" | "inline";

@@ -16,6 +16,7 @@ import type { NewEvent } from "../segments/sqlite/events.ts";
 import type { SegmentRange } from "../segments/sqlite/segments.ts";
 import { textRanges } from "./blocks.ts";
 import { type Derivation, derivationName } from "./derivation.ts";
+import type { PipelineNames } from "./pipelines.ts";
 import { type EmbeddedSegment, embedSegments, type UnembeddedSegment } from "./segment-embedding.ts";
 import type { EventPart, SegmentPart } from "./segment-records.ts";
 import { type Segmentation, segmentationName, segmentRanges } from "./segmentation.ts";
@@ -69,7 +70,7 @@ export class Pipeline {
   }
 
   /** How texts are cut and what is embedded of them, by name. */
-  get names(): { readonly segmenter: string; readonly derive: string } {
+  get names(): PipelineNames {
     const { segmenter, derive } = this.#settings;
     return { segmenter: segmentationName(segmenter), derive: derivationName(derive) };
   }
@@ -96,7 +97,8 @@ export class Pipeline {
           })
         : segments.map(() => ({ error: unopened, about: "service" }) as const);
     for (const outcome of outcomes) if ("error" in outcome) assertSurvived(outcome.error);
-    return toEventParts(events, segments, outcomes, this.#embedder.dimensions);
+    const madeBy = this.names;
+    return toEventParts(events, segments, outcomes, this.#embedder.dimensions).map((part) => ({ ...part, madeBy }));
   }
 
   /** The vectors of segments: one outcome each. */
@@ -247,7 +249,7 @@ function toEventParts(
   segments: readonly UnembeddedSegment[],
   outcomes: readonly EmbeddedSegment[],
   dimensions: number,
-): readonly EventPart[] {
+): readonly Omit<EventPart, "madeBy">[] {
   let next = 0;
   return events.map((event) => {
     const parts: SegmentPart[] = [];

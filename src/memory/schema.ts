@@ -4,6 +4,7 @@ import { EVENTS_SCHEMA } from "../segments/sqlite/schema.ts";
 import { textIndexSchema } from "../segments/sqlite/text-index.ts";
 import { CHANGES_SCHEMA } from "./changes.ts";
 import { EMBEDDING_LEASE_SCHEMA } from "./embedding-lease.ts";
+import { PIPELINES_SCHEMA } from "./pipelines.ts";
 import { SUMMARIES_SCHEMA } from "./summaries.ts";
 import { TEXT_INDEX_VERSION_SCHEMA } from "./text-index-version.ts";
 
@@ -47,4 +48,5 @@ export const MEMORY_SCHEMA: readonly string[] = [
   SPACES_SCHEMA,
   PENDING_VECTORS_SCHEMA,
   EMBEDDING_LEASE_SCHEMA,
+  PIPELINES_SCHEMA,
 ];

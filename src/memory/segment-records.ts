@@ -20,6 +20,7 @@ import { indexSegment, unindexSegment } from "../segments/sqlite/text-index.ts";
 import { tokeniseWords } from "../segments/words.ts";
 import { backoffMs } from "./backoff.ts";
 import { vectorId } from "./derivatives.ts";
+import { notePipeline, type PipelineNames } from "./pipelines.ts";
 import { countSegments, type TenantLife } from "./tenants.ts";
 import { ensureSpace, ensureTenantPartition, tenantPartition, vectorValues } from "./vector-records.ts";
 
@@ -37,6 +38,8 @@ export interface EventPart {
   readonly segments: readonly SegmentPart[];
   /** Those of each segment in order: shape [sum of `segments[].vectors` × dimensions]. */
   readonly vectors: Float32Array;
+  /** What cut the text and chose what is embedded of it. */
+  readonly madeBy: PipelineNames;
 }
 
 /** A stored event whose segments are written. */
@@ -58,6 +61,7 @@ export class SegmentRecords {
   readonly #identity: SpaceIdentity | undefined;
   #vectors: PartitionWriter | undefined;
   #vectorsChanged = false;
+  #noted: PipelineNames | undefined;
   #documents = 0;
   #tokens = 0;
 
@@ -83,6 +87,8 @@ export class SegmentRecords {
       part.vectors,
       segments.reduce((sum, { vectors }) => sum + vectors, 0),
     );
+    if (this.#noted !== part.madeBy) notePipeline(connection, part.madeBy, nowMicros);
+    this.#noted = part.madeBy;
     let next = 0;
     for (const range of segments) {
       const { vectors } = range;

@@ -1,6 +1,7 @@
 import { type ReadOperation, readOperation } from "../database/operation.ts";
 import { currentSpace } from "../embedding/spaces.ts";
 import { countPending } from "./pending-rows.ts";
+import { listPipelines, type PipelineNames } from "./pipelines.ts";
 import { requireTenant, type TenantLife } from "./tenants.ts";
 import { tenantPartition } from "./vector-records.ts";
 
@@ -15,6 +16,7 @@ export interface StatsRow {
   /** The embedding space that serves, as its identity says; absent before the first vector. */
   readonly space: string | undefined;
   readonly dimensions: number | undefined;
+  readonly pipelines: readonly PipelineNames[];
   readonly fileBytes: number;
   readonly sqlite: string;
   readonly driver: string;
@@ -38,6 +40,7 @@ export const memoryStats: ReadOperation<TenantLife, StatsRow> = readOperation("m
     pending: countPending(connection, tenant, undefined),
     space: space?.identity,
     dimensions: space?.dimensions,
+    pipelines: listPipelines(connection),
     fileBytes: count("SELECT page_count * page_size AS count FROM pragma_page_count(), pragma_page_size()"),
     sqlite: connection.driver.sqliteVersion,
     driver: connection.driver.name,

@@ -43,6 +43,8 @@ function renderStats(stats: MemoryStats, output: Output): string {
     ["segments", formatCount(stats.segments)],
     ["words", formatCount(stats.words)],
     ["vectors", formatCount(stats.vectors)],
+    ["not embedded yet", formatCount(stats.pending.waiting)],
+    ["parked", formatCount(stats.pending.parked)],
     ["model", modelOf(stats)],
     ["file", formatBytes(stats.fileBytes)],
     ["engine", `SQLite ${stats.sqlite} (${stats.driver}), threads: ${stats.threads}`],

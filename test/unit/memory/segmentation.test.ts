@@ -131,6 +131,20 @@ describe("segmenters", () => {
     await expect(session.remember({ text: "hello" })).rejects.toMatchObject({ code: "INVALID_ARGUMENT", cause });
   });
 
+  it("[S3] stats tell every way in which a folder was written", async () => {
+    const first = await openMemoryBed();
+    expect((await first.memory.stats()).pipelines).toEqual([]);
+    const session = await first.memory.createSession("a");
+    await session.rememberMany([{ text: "one" }, { text: "two" }]);
+    const own: Segmenter = { name: "own-1", segment: (text) => [{ start: 0, end: text.length }] };
+    const second = await openMemoryBed({ path: first.path, segmenter: own, derive: ({ text }) => [text] });
+    await (await second.memory.session("a")).remember({ text: "three" });
+    expect((await second.memory.stats()).pipelines).toEqual([
+      { segmenter: "whole", derive: "segment" },
+      { segmenter: "own-1", derive: "own" },
+    ]);
+  });
+
   it("[S3] options of another form are refused when the memory is opened", async () => {
     const embedder = createHashEmbedder();
     for (const wrong of ["lines", {}, { name: "whole", segment: () => [] }, { name: "a b", segment: () => [] }, null]) {
