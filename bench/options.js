@@ -3,7 +3,7 @@ import { resolve } from "node:path";
 import { parseArgs } from "node:util";
 
 export const USAGE = `npm run bench -- [options]
-  --only a,b        sections: writes callers kernel scan filters stalls processes load
+  --only a,b        sections: writes callers kernel scan filters stalls processes load recall
   --json            one JSON document instead of the table
   --assert          exit code 1 when a bar is missed
   --rows n          records of the large partitions, default 100000

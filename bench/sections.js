@@ -8,4 +8,5 @@ export const SECTIONS = new Map([
   ["stalls", { title: "Longest hold of the calling thread", load: () => import("./stalls.js") }],
   ["processes", { title: "Eight writing processes on one folder", load: () => import("./processes.js") }],
   ["load", { title: "Opening, and bytes a record", load: () => import("./load.js") }],
+  ["recall", { title: "Recall: the first answer, and filters of every plan", load: () => import("./recall.js") }],
 ]);
