@@ -37,8 +37,8 @@ export const NEIGHBOUR_WEIGHTS: readonly number[] = [0.4, 0.2];
 const PRODUCER_WEIGHT = 1;
 
 export interface FusionInput {
-  /** What the channels found: their scores' means and deviations are the scale. */
-  readonly found: readonly Candidate[];
+  /** The best that the channels found: their scores' means and deviations are the scale, whatever is asked for. */
+  readonly scale: readonly Candidate[];
   /** Segments to rank, each with those before and after it. */
   readonly ranked: readonly Placed[];
 }
@@ -54,14 +54,21 @@ export interface Placed {
  * Orders by the sum of both channels' scores, each standardised over what the channels found (mean 0, deviation 1),
  * with part of the neighbours' sums, ties by age. docs/benchmarks.md says what each part is worth on LoCoMo's questions.
  */
-export function fuse({ found, ranked }: FusionInput): readonly Ranked[] {
-  const text = standardOf(found.map(({ textScore }) => textScore ?? 0));
-  const vector = standardOf(found.flatMap(({ cosine }) => (cosine === undefined ? [] : [cosine])));
+export function fuse({ scale, ranked }: FusionInput): readonly Ranked[] {
+  const text = standardOf(scale.map(({ textScore }) => textScore ?? 0));
+  const vector = standardOf(scale.flatMap(({ cosine }) => (cosine === undefined ? [] : [cosine])));
   const textPart = ({ textScore }: Candidate): number => TEXT_WEIGHT * text(textScore ?? 0);
   // A segment without a vector is neither near nor far.
   const vectorPart = ({ cosine }: Candidate): number => (cosine === undefined ? 0 : (1 - TEXT_WEIGHT) * vector(cosine));
-  const sum = (candidate: Candidate | undefined): number =>
-    candidate === undefined ? 0 : textPart(candidate) + vectorPart(candidate);
+  const sums = new Map<Candidate, number>();
+  const sum = (candidate: Candidate | undefined): number => {
+    if (candidate === undefined) return 0;
+    const known = sums.get(candidate);
+    if (known !== undefined) return known;
+    const value = textPart(candidate) + vectorPart(candidate);
+    sums.set(candidate, value);
+    return value;
+  };
   return ranked
     .map(({ candidate, before, after }): Ranked => {
       const neighbours = NEIGHBOUR_WEIGHTS.reduce(
@@ -80,9 +87,12 @@ export function fuse({ found, ranked }: FusionInput): readonly Ranked[] {
 }
 
 /** The order of one channel alone. */
-export function rankByChannel(found: readonly Candidate[], channel: "text" | "vector"): readonly Ranked[] {
+export function rankByChannel(
+  { found, scale }: { readonly found: readonly Candidate[]; readonly scale: readonly Candidate[] },
+  channel: "text" | "vector",
+): readonly Ranked[] {
   const scoreOf = ({ textScore, cosine }: Candidate): number | undefined => (channel === "text" ? textScore : cosine);
-  const standard = standardOf(found.flatMap((candidate) => scoreOf(candidate) ?? []));
+  const standard = standardOf(scale.flatMap((candidate) => scoreOf(candidate) ?? []));
   return found
     .flatMap((candidate): Ranked[] => {
       const own = scoreOf(candidate);

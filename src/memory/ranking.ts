@@ -8,9 +8,12 @@ import { type Candidate, fuse, NEIGHBOUR_WEIGHTS, type Placed, type Ranked } fro
 import type { RecallInput } from "./recall.ts";
 import type { Admission, TextChannel, VectorChannel } from "./recall-channels.ts";
 
-/** The best of what the channels found, whose neighbours are looked at. */
-const LEADING_PER_HIT = 3;
+/** The best of what the channels found, whose neighbours are looked at: more than are answered, for damaged ones. */
+const LEADING_PER_HIT = 1.5;
 const LEADING_MIN = 60;
+
+/** So many of each channel's best are the scale of all scores. Were they more for a larger limit, the limit would change the order. */
+const SCALE_PER_CHANNEL = 100;
 
 /** So many places around a leading segment are ranked themselves: an answer stands beside what it answers. */
 const RANKED_AROUND = 2;
@@ -19,6 +22,12 @@ export interface Channels {
   readonly texts: TextChannel;
   readonly vectors: VectorChannel;
   readonly admission: Admission;
+}
+
+/** What the channels found, and the best of it, which is the scale. */
+export interface Found {
+  readonly found: readonly Candidate[];
+  readonly scale: readonly Candidate[];
 }
 
 /** Segments with the scores of both channels, each computed once. */
@@ -39,12 +48,16 @@ export class CandidateSet {
   }
 
   /** What the channels found, each with its score in the other channel too. */
-  join(byText: readonly ScoredSegment[], byVector: readonly Hit[]): readonly Candidate[] {
+  join(byText: readonly ScoredSegment[], byVector: readonly Hit[]): Found {
     const cosines = new Map(byVector.map(({ id, cosineSimilarity }) => [segmentOfVector(id), cosineSimilarity]));
     const texts = new Map(byText.map(({ segment, score }) => [segment, score]));
     const segments = [...new Set([...cosines.keys(), ...texts.keys()])];
     this.#add(segments, { cosines, texts });
-    return segments.flatMap((segment) => this.#known.get(segment) ?? []);
+    const best = (known: ReadonlyMap<number, number>): readonly number[] =>
+      [...known.keys()].slice(0, SCALE_PER_CHANNEL);
+    const known = (numbers: Iterable<number>): readonly Candidate[] =>
+      Array.from(numbers).flatMap((segment) => this.#known.get(segment) ?? []);
+    return { found: known(segments), scale: known(new Set([...best(cosines), ...best(texts)])) };
   }
 
   /** Other segments that the filter admits, with their scores. */
@@ -118,10 +131,10 @@ export class CandidateSet {
 /** Ranks the best of what was found and what stands around it; that is several times what is answered. */
 export function rankWithNeighbours(
   input: RecallInput,
-  { candidates, found }: { readonly candidates: CandidateSet; readonly found: readonly Candidate[] },
+  { candidates, found, scale }: Found & { readonly candidates: CandidateSet },
 ): readonly Ranked[] {
-  const alone = fuse({ found, ranked: found.map((candidate) => ({ candidate, before: [], after: [] })) });
-  const leadingCount = Math.max(LEADING_MIN, input.limit * LEADING_PER_HIT);
+  const alone = fuse({ scale, ranked: found.map((candidate) => ({ candidate, before: [], after: [] })) });
+  const leadingCount = Math.max(LEADING_MIN, Math.ceil(input.limit * LEADING_PER_HIT));
   const reach = RANKED_AROUND + NEIGHBOUR_WEIGHTS.length;
   const leading = alone.slice(0, leadingCount).map(({ segment }) => segment);
   const lines = candidates.lines(leading, reach);
@@ -132,7 +145,7 @@ export function rankWithNeighbours(
     for (let index = Math.max(0, at - RANKED_AROUND); index <= last; index += 1)
       place(segments, index, candidates, placed);
   }
-  return fuse({ found, ranked: [...placed.values()] });
+  return fuse({ scale, ranked: [...placed.values()] });
 }
 
 function place(line: readonly number[], index: number, candidates: CandidateSet, placed: Map<number, Placed>): void {

@@ -71,7 +71,7 @@ export interface RecallOutput {
 }
 
 /** Candidates that each channel gives for one that is answered: fusion may lift what one channel ranks low. */
-const CANDIDATES_PER_HIT = 5;
+const CANDIDATES_PER_HIT = 2;
 const CANDIDATES_MIN = 100;
 
 /** Both channels, the filter inside each, fused; all of one moment (S4, S5, Q9). */
@@ -96,7 +96,8 @@ export const recallSegments: ReadOperation<RecallInput, RecallOutput> = readOper
     const candidates = new CandidateSet(view, input, { texts, vectors, admission });
     const found = candidates.join(byText, byVector.hits);
     const only = onlyChannel(input);
-    const ranked = only === undefined ? rankWithNeighbours(input, { candidates, found }) : rankByChannel(found, only);
+    const ranked =
+      only === undefined ? rankWithNeighbours(input, { candidates, ...found }) : rankByChannel(found, only);
     const { segments, damaged } = readRanked(view, input, ranked);
     const explanation = {
       filter: admission.plan,

@@ -50,6 +50,11 @@ export class PartitionCache {
     return { damaged: resident.damaged };
   }
 
+  /** Whether the partition is in memory: then going through it costs no reading. */
+  holds(life: Life): boolean {
+    return this.#resident.has(life.incarnation);
+  }
+
   /** Forgets a partition whose memory no longer agrees with its rows, so that the next search loads it. */
   forget(life: Life): void {
     this.#drop(life.incarnation);

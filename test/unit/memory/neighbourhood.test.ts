@@ -82,9 +82,10 @@ describe("the neighbourhood of a hit", () => {
       producerNamed: false,
     });
     const found = [of(1, 0.9, undefined), of(2, 0.1, undefined), of(3, undefined, undefined)];
-    const ranked = fuse({ found, ranked: found.map((candidate) => ({ candidate, before: [], after: [] })) });
+    const placed = found.map((candidate) => ({ candidate, before: [], after: [] }));
+    const ranked = fuse({ scale: found, ranked: placed });
     expect(ranked.map(({ segment }) => segment)).toEqual([1, 3, 2]);
-    expect(fuse({ found: [], ranked: [] })).toEqual([]);
+    expect(fuse({ scale: [], ranked: [] })).toEqual([]);
   });
 });
 

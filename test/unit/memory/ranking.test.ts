@@ -37,4 +37,53 @@ describe("the ranking of a recall", () => {
     expect(target?.textScore).toBe(alone?.textScore);
     await memory.close();
   });
+
+  it("[S5] a larger limit continues the answer to a smaller one, and both have the same scores", async () => {
+    const memory = await openMemory({ inMemory: true, embedder: createHashEmbedder() });
+    const session = await memory.createSession("s");
+    const words = "tea bread snow rain books music trains films soup walks".split(" ");
+    await session.rememberMany(
+      Array.from({ length: 700 }, (_, index) => ({
+        id: `e${index}`,
+        text: [index % 7, index % 9, index % 10].map((place) => words[place]).join(" "),
+        at: new Date(index * 1000),
+      })),
+    );
+    for (const channels of [["text", "vector"], ["text"], ["vector"]] as const) {
+      const ask = async (limit: number) =>
+        (await memory.recall("tea with bread and music", { limit, channels, context: 0 })).hits;
+      const ten = await ask(10);
+      expect(ten).toHaveLength(10);
+      expect((await ask(300)).slice(0, 10)).toEqual(ten);
+    }
+    await memory.close();
+  });
+
+  it("[Q1] cosines of neighbours are those of a search, whether read by key or from memory", async () => {
+    const memory = await openMemory({ inMemory: true, embedder: createHashEmbedder() });
+    const session = await memory.createSession("s");
+    const fill = (from: number, to: number) =>
+      session.rememberMany(
+        Array.from({ length: to - from }, (_, index) => ({
+          id: `e${from + index}`,
+          text: `tea ${from + index} of bread`,
+        })),
+      );
+    for (const [from, to] of [
+      [0, 200],
+      [200, 500],
+    ] as const) {
+      await fill(from, to);
+      const cosines = async (channels: readonly ("text" | "vector")[]) => {
+        const { hits } = await memory.recall("bread 7 and soup", { channels, limit: 10_000 });
+        return new Map(hits.map(({ event, cosineSimilarity }) => [event, cosineSimilarity]));
+      };
+      const searched = await cosines(["vector"]);
+      expect(searched.size).toBe(to);
+      const { hits } = await memory.recall("bread 7 and soup", { minCosineSimilarity: 1, limit: 10_000 });
+      expect(hits).toHaveLength(to);
+      for (const { event, cosineSimilarity } of hits) expect(cosineSimilarity).toBe(searched.get(event));
+    }
+    await memory.close();
+  });
 });
