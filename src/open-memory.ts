@@ -11,7 +11,7 @@ import { MemoryCore } from "./memory/core.ts";
 import { assertDerivation, type Derivation } from "./memory/derivation.ts";
 import type { Summarise } from "./memory/log-contract.ts";
 import { MemoryHandle, TENANT_BYTES } from "./memory/memory.ts";
-import { Pipeline } from "./memory/pipeline.ts";
+import { EMBED_TIMEOUT_MS, Pipeline } from "./memory/pipeline.ts";
 import { assertSegmentation, type Segmentation } from "./memory/segmentation.ts";
 import { createTenantRow, findTenantRow } from "./memory/tenants.ts";
 import { isTextIndexCurrent, renewTextIndex } from "./memory/text-index-version.ts";
@@ -23,6 +23,11 @@ export type MemoryOptions = PlaceOptions & {
   readonly embedder?: Embedder;
   /** Makes the rolling summaries that `session.updateSummary` keeps. */
   readonly summarise?: Summarise;
+  /**
+   * How long one call of the embedder may take, in ms, above 0; default 120,000. Then it counts as failed: events are kept
+   * and embedded later (S7).
+   */
+  readonly embedTimeoutMs?: number;
   /** How texts are cut; default `whole`. Acts on what is remembered from now on. */
   readonly segmenter?: Segmentation;
   /** What is embedded of a segment; default `segment`. Acts on what is remembered from now on. */
@@ -34,8 +39,12 @@ const MEMORY_OPTIONS: OptionNames<MemoryOptions> = {
   embedder: true,
   segmenter: true,
   derive: true,
+  embedTimeoutMs: true,
   summarise: true,
 };
+
+/** The longest delay of a timer (2^31 − 1 ms). */
+const TIMEOUT_MAX_MS = 2_147_483_647;
 
 const DEFAULT_TENANT = "default";
 
@@ -57,11 +66,13 @@ export async function openMemory(
   if (options.summarise !== undefined && typeof options.summarise !== "function")
     throw new HoldfastError("INVALID_ARGUMENT", "summarise is a function of { previous, events } that answers a text.");
   const hooks = { clock: systemClock, summarise: options.summarise };
-  const { segmenter = "whole", derive = "segment" } = options;
+  const { segmenter = "whole", derive = "segment", embedTimeoutMs = EMBED_TIMEOUT_MS } = options;
   assertSegmentation(segmenter);
   assertDerivation(derive);
+  if (!(typeof embedTimeoutMs === "number" && embedTimeoutMs > 0 && embedTimeoutMs <= TIMEOUT_MAX_MS))
+    throw new HoldfastError("INVALID_ARGUMENT", `embedTimeoutMs is a number above 0 and at most ${TIMEOUT_MAX_MS}.`);
   const open = openDatabase(options, DATABASE_PLAN, WORKER_URL);
-  const pipeline = new Pipeline(embedder, { segmenter, derive });
+  const pipeline = new Pipeline(embedder, { segmenter, derive, embedTimeoutMs: Math.ceil(embedTimeoutMs) });
   const release = async (): Promise<void> => {
     await open.release();
     await pipeline.close();

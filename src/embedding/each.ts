@@ -4,7 +4,7 @@ import { type CheckedOptions, embedBatch, openEmbedder, type TextBatch, toBatche
 import type { Embedder } from "./embedder.ts";
 import { isAboutTexts } from "./failure-cause.ts";
 import { checkTexts } from "./text-checks.ts";
-import type { Embedded } from "./vector-checks.ts";
+import { type Embedded, failure } from "./vector-checks.ts";
 
 export interface EachOptions extends CheckedOptions {
   /**
@@ -12,6 +12,8 @@ export interface EachOptions extends CheckedOptions {
    * fail like them: then a dead service costs a few calls and not two a text. Without it every text is tried.
    */
   readonly giveUpAfter?: number;
+  /** How long one call may take before the service is taken to be down, in ms; without it for ever. */
+  readonly callTimeoutMs?: number;
 }
 
 /** What the calls so far say of the service. */
@@ -67,7 +69,7 @@ async function embedInParts(
   const { down } = service;
   if (down !== undefined) return positions.map((position) => [position, down] as const);
   try {
-    const answers = await embedBatch(embedder, batch, options);
+    const answers = await embedInTime(embedder, batch, options);
     service.embeds ||= answers.some((answer) => "vector" in answer);
     return answers.map((answer, index) => [positions[index] ?? -1, answer] as const);
   } catch (error) {
@@ -83,6 +85,32 @@ async function embedInParts(
       ...(await embedInParts(embedder, left, options, service)),
       ...(await embedInParts(embedder, right, options, service)),
     ];
+  }
+}
+
+/** A call that hangs is one that failed, and not the caller's own deadline. */
+async function embedInTime(embedder: Embedder, batch: TextBatch, options: EachOptions): Promise<readonly Embedded[]> {
+  const { callTimeoutMs, signal } = options;
+  if (callTimeoutMs === undefined) return embedBatch(embedder, batch, options);
+  return withinMs(embedder, callTimeoutMs, signal, (bound) =>
+    embedBatch(embedder, batch, { ...options, signal: bound }),
+  );
+}
+
+/** Runs `work` under a signal that is raised when it takes too long: then EMBEDDING_FAILED, by the service. */
+export async function withinMs<T>(
+  embedder: Embedder,
+  timeoutMs: number,
+  signal: AbortSignal | undefined,
+  work: (bound: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const late = AbortSignal.timeout(timeoutMs);
+  try {
+    return await work(signal === undefined ? late : AbortSignal.any([signal, late]));
+  } catch (error) {
+    if (!late.aborted || signal?.aborted === true || !isHoldfastError(error) || error.group !== "abort") throw error;
+    const cause = Object.assign(new Error(`no answer within ${timeoutMs} ms`), { code: "ETIMEDOUT" });
+    throw failure(embedder, "The embedder did not answer in time", {}, cause);
   }
 }
 

@@ -29,6 +29,7 @@ export class EmbeddingRetrier {
   readonly #pipeline: Pipeline;
   readonly #clock: Clock;
   readonly #self: LeaseHolder = { holder: mintId(), process: ownProcess() };
+  readonly #pendingPass: PendingPass;
   readonly #stop = new AbortController();
   #stopTimer: (() => void) | undefined;
   /** Passes of this process follow each other. */
@@ -39,6 +40,7 @@ export class EmbeddingRetrier {
     this.#database = database;
     this.#pipeline = pipeline;
     this.#clock = clock;
+    this.#pendingPass = new PendingPass(database, pipeline, this.#self.holder);
   }
 
   /** Looks when the next pending segment is due, and is there by then; does nothing where none waits. */
@@ -123,8 +125,7 @@ export class EmbeddingRetrier {
     let { failures } = lease;
     let resumeInMs = 0;
     try {
-      const pass = new PendingPass(this.#database, this.#pipeline, this.#self.holder);
-      const result = await pass.run(selection, signal, onCommit);
+      const result = await this.#pendingPass.run(selection, signal, onCommit);
       failures = result.failure === undefined ? 0 : (result.embedded > 0 ? 0 : failures) + 1;
       if (result.failure !== undefined) resumeInMs = backoffMs(failures, randomFraction(), retryHintMs(result.failure));
       return result;

@@ -10,7 +10,7 @@ import type { EmbeddedSegment, UnembeddedSegment } from "./segment-embedding.ts"
 /** Segments embedded before they are committed: what a crash may make paid for twice. */
 export const WINDOW_SEGMENTS = 32;
 
-/** An embedder that is silent for so long is taken to be down; the next window is smaller, in case that it is slow. */
+/** A whole window, several calls and a probe, within the lease. */
 const WINDOW_MS = 60_000;
 
 /** Texts that fail alone before a service is taken to be down. */
@@ -73,17 +73,22 @@ export class PendingPass {
     const bound = AbortSignal.timeout(WINDOW_MS);
     try {
       const outcomes = await this.#embedWindow(segments, AbortSignal.any([signal, bound]));
-      this.#window = Math.min(this.#window * 2, WINDOW_SEGMENTS);
+      this.#resize(outcomes.failure === undefined);
       return outcomes;
     } catch (error) {
       if (signal.aborted || !isHoldfastError(error) || error.group !== "abort") throw error;
-      this.#window = Math.max(1, this.#window >> 2);
+      this.#resize(false);
       const failure = new HoldfastError("EMBEDDING_FAILED", `The embedder did not answer within ${WINDOW_MS} ms.`, {
         cause: error,
         operation: "embed",
       });
       return allFailed(segments, failure);
     }
+  }
+
+  /** An embedder that failed may be slow: it gets less at once, until it answers. */
+  #resize(answered: boolean): void {
+    this.#window = answered ? Math.min(this.#window * 2, WINDOW_SEGMENTS) : Math.max(1, this.#window >> 2);
   }
 
   async #embedWindow(segments: readonly PendingSegment[], signal: AbortSignal): Promise<Outcomes> {

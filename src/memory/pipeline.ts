@@ -3,7 +3,7 @@ import { assertNotAborted } from "../embedding/abort.ts";
 import { QueryCache } from "../embedding/cache.ts";
 import { embedChecked } from "../embedding/checked.ts";
 import { countTokens } from "../embedding/count-tokens.ts";
-import type { EachOptions } from "../embedding/each.ts";
+import { type EachOptions, withinMs } from "../embedding/each.ts";
 import { closeEmbedder, openEmbedder } from "../embedding/embed-call.ts";
 import type { Embedder } from "../embedding/embedder.ts";
 import { failureReason } from "../embedding/failure-reason.ts";
@@ -49,7 +49,14 @@ const SURVIVED: ReadonlySet<string> = new Set([
 export interface PipelineSettings {
   readonly segmenter: Segmentation;
   readonly derive: Derivation;
+  /** Of one call of the embedder. */
+  readonly embedTimeoutMs: number;
 }
+
+/** Some models load for a minute; whoever waits longer than this waits for nothing. */
+export const EMBED_TIMEOUT_MS = 120_000;
+
+const DEFAULT_SETTINGS: PipelineSettings = { segmenter: "whole", derive: "segment", embedTimeoutMs: EMBED_TIMEOUT_MS };
 
 /** Segments texts and embeds them, with the model's own tokens counted, so that nothing is cut in silence (S3). */
 export class Pipeline {
@@ -60,9 +67,9 @@ export class Pipeline {
   #opened = false;
   #openFailed = false;
 
-  constructor(embedder: Embedder, settings: PipelineSettings = { segmenter: "whole", derive: "segment" }) {
+  constructor(embedder: Embedder, settings: Partial<PipelineSettings> = {}) {
     this.#embedder = embedder;
-    this.#settings = settings;
+    this.#settings = { ...DEFAULT_SETTINGS, ...settings };
   }
 
   get identity(): SpaceIdentity {
@@ -103,7 +110,8 @@ export class Pipeline {
 
   /** The vectors of segments: one outcome each. */
   embedSegments(segments: readonly UnembeddedSegment[], options: EachOptions): Promise<readonly EmbeddedSegment[]> {
-    return embedSegments(this.#embedder, this.#settings.derive, segments, options);
+    const callTimeoutMs = this.#settings.embedTimeoutMs;
+    return embedSegments(this.#embedder, this.#settings.derive, segments, { callTimeoutMs, ...options });
   }
 
   /** Whether a segment is longer than the embedder's window: it was cut while nobody could count. */
@@ -189,7 +197,8 @@ export class Pipeline {
 
   async #open(signal: AbortSignal | undefined): Promise<HoldfastError | undefined> {
     try {
-      await openEmbedder(this.#embedder, signal);
+      const { embedTimeoutMs } = this.#settings;
+      await withinMs(this.#embedder, embedTimeoutMs, signal, (bound) => openEmbedder(this.#embedder, bound));
       this.#opened = true;
       return undefined;
     } catch (error) {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { openMemory } from "../../../src/open-memory.ts";
 import { createHashEmbedder } from "../../doubles/hash-embedder.ts";
 import { createUnsteadyEmbedder } from "../../doubles/unsteady-embedder.ts";
 import { type MemoryBed, openMemoryBed } from "./memories.ts";
@@ -33,6 +34,34 @@ describe("an embedder that is down", () => {
       embedded: "pending",
     });
     expect(bed.count("events")).toBe(2);
+  });
+
+  it("[S7] and hangs is one that failed: the event is kept, and a slow one gets less at once until it keeps up", async () => {
+    for (const hanging of [
+      { embed: () => new Promise<never>(() => undefined) },
+      { open: () => new Promise<never>(() => undefined) },
+    ]) {
+      const embedder = { ...createHashEmbedder(), ...hanging };
+      const memory = await openMemory({ inMemory: true, embedder, embedTimeoutMs: 20 });
+      const session = await memory.createSession("a");
+      expect(await session.remember({ id: "e", text: "tea" })).toMatchObject({ embedded: "pending" });
+      expect((await memory.recall("tea", { channels: ["text"] })).hits).toMatchObject([{ event: "e" }]);
+      expect(await memory.embedPending()).toMatchObject({ waiting: 1, reason: "EMBEDDING_FAILED, ETIMEDOUT" });
+      await memory.close();
+    }
+    const never = new Promise<never>(() => undefined);
+    const slow = createHashEmbedder({ before: (texts) => (texts.length > 3 ? never : undefined) });
+    const memory = await openMemory({ inMemory: true, embedder: slow, embedTimeoutMs: 20 });
+    const session = await memory.createSession("a");
+    await session.rememberMany(Array.from({ length: 9 }, (_, index) => ({ text: `note ${index}` })));
+    let embedded = 0;
+    for (let attempt = 0; attempt < 12; attempt += 1) embedded += (await memory.embedPending()).embedded;
+    expect([embedded, (await memory.stats()).pending.waiting]).toEqual([9, 0]);
+    await memory.close();
+    for (const wrong of [0, -1, Number.NaN, 2 ** 31, "5" as unknown as number])
+      await expect(openMemory({ inMemory: true, embedder: slow, embedTimeoutMs: wrong })).rejects.toMatchObject({
+        code: "INVALID_ARGUMENT",
+      });
   });
 
   it("[S7] costs a batch one call, whatever its size", async () => {
@@ -103,7 +132,8 @@ describe("an embedder that is down", () => {
     const progress: number[] = [];
     const done = await bed.memory.embedPending({ onProgress: ({ embedded, total }) => progress.push(embedded, total) });
     expect(done).toEqual({ embedded: 70, waiting: 0, parked: 0 });
-    expect(progress).toEqual([32, 70, 64, 70, 70, 70]);
+    // Behind a failure windows begin small.
+    expect(progress).toEqual([8, 70, 24, 70, 56, 70, 70, 70]);
     expect(embedder.textsEmbedded - sent).toBe(70);
     expect([bed.count("vectors_1"), bed.count("pending_vectors")]).toEqual([70, 0]);
     expect((await bed.memory.recall("n33", { limit: 1 })).hits).toMatchObject([
