@@ -1,4 +1,6 @@
+import { assertOptions, type OptionNames } from "../contract/option-names.ts";
 import { HoldfastError } from "../errors/index.ts";
+import { Boundaries } from "../segments/boundaries.ts";
 import type { ContextEvent, RecallAnswer, RecallHit } from "./contract.ts";
 
 /** What a recall found and what stands around it, in the order in which it was said. */
@@ -39,33 +41,89 @@ export function contextOf({ hits }: Pick<RecallAnswer, "hits">): RecalledContext
   return arrange(hits, new Set(hits.flatMap((hit) => neighboursOf(hit).map(({ event }) => event))));
 }
 
+const RENDER_OPTIONS: OptionNames<RenderOptions> = {
+  maxCharacters: true,
+  maxTokens: true,
+  countTokens: true,
+  locale: true,
+  timeZone: true,
+};
+
 /**
  * What a recall found as text for a prompt: by session, in the order of time, with the times and producers, `…` where
- * something is left out. Within a budget the best hits come first, then what stands around them; an event is whole or not there.
+ * something is left out. Within a budget the best hits come first, then what stands around them. An event is whole or
+ * not there; only the best hit is cut, between graphemes, where it alone is over the budget.
  *
- * @throws INVALID_ARGUMENT for a budget of tokens without a counter, an unknown locale or time zone
+ * @throws INVALID_ARGUMENT for a budget of tokens without a counter, an unknown locale, time zone or option
  */
 export function renderContext(answer: Pick<RecallAnswer, "hits">, options: RenderOptions = {}): string {
+  assertOptions(options, RENDER_OPTIONS, "renderContext");
   const format = new ContextFormat(options);
   const fits = budgetOf(options);
-  const kept: RecallHit[] = [];
-  const around = new Set<string>();
-  for (const hit of answer.hits) {
-    kept.push(hit);
-    if (!fits(format.render(arrange(kept, around)))) kept.pop();
+  const render = (hits: readonly RecallHit[], around: Iterable<string>): string =>
+    format.render(arrange(hits, new Set(around)));
+  const [best] = answer.hits;
+  if (best === undefined) return "";
+  if (!fits(render([best], []))) return cutToBudget(best, { render: (hit) => render([hit], []), fits });
+  const kept = fill(answer.hits, (hits) => fits(render(hits, [])));
+  const neighbours = [...new Set(kept.flatMap((hit) => neighboursOf(hit).map(({ event }) => event)))];
+  return render(
+    kept,
+    fill(neighbours, (around) => fits(render(kept, around))),
+  );
+}
+
+/** Items that alone are too large for what is left are passed over, but no more than so many. */
+const PASSED_OVER_MAX = 32;
+
+/** The items in their order, without those that would be over the budget. */
+function fill<Item>(items: readonly Item[], fits: (kept: readonly Item[]) => boolean): readonly Item[] {
+  const kept: Item[] = [];
+  let rest = items;
+  for (let passed = 0; rest.length > 0 && passed <= PASSED_OVER_MAX; passed += 1) {
+    const count = longestPrefix(rest.length, (length) => fits([...kept, ...rest.slice(0, length)]));
+    for (const item of rest.slice(0, count)) kept.push(item);
+    rest = rest.slice(count + 1);
   }
-  for (const hit of kept) {
-    for (const { event } of neighboursOf(hit)) {
-      if (around.has(event)) continue;
-      around.add(event);
-      if (!fits(format.render(arrange(kept, around)))) around.delete(event);
-    }
+  return kept;
+}
+
+/** The largest length up to `max` that fits, 0 where none does; no length far above it is tried. */
+function longestPrefix(max: number, fits: (length: number) => boolean): number {
+  let [fitting, tooLong] = [0, 1];
+  while (tooLong <= max && fits(tooLong)) {
+    fitting = tooLong;
+    tooLong = Math.min(tooLong * 2, Math.max(max, tooLong + 1));
   }
-  return format.render(arrange(kept, around));
+  tooLong = Math.min(tooLong, max + 1);
+  while (tooLong - fitting > 1) {
+    const middle = (fitting + tooLong) >> 1;
+    if (fits(middle)) fitting = middle;
+    else tooLong = middle;
+  }
+  return fitting;
+}
+
+/** The beginning of a hit, up to the end of a word or, where not one fits, of a grapheme. */
+function cutToBudget(
+  hit: RecallHit,
+  { render, fits }: { readonly render: (hit: RecallHit) => string; readonly fits: (text: string) => boolean },
+): string {
+  const { text } = hit;
+  const boundaries = new Boundaries(text, 0, text.length);
+  for (const level of ["word", "grapheme"] as const) {
+    const cut = (length: number): string => {
+      const beginning = text.slice(0, boundaries.atOrBefore(level, length)).trimEnd();
+      return beginning === "" ? "" : render({ ...hit, text: `${beginning}${GAP}` });
+    };
+    const shown = cut(longestPrefix(text.length - 1, (length) => fits(cut(length))));
+    if (shown !== "") return shown;
+  }
+  return "";
 }
 
 function budgetOf({ maxCharacters, maxTokens, countTokens }: RenderOptions): (text: string) => boolean {
-  if (maxTokens !== undefined && countTokens === undefined)
+  if (maxTokens !== undefined && typeof countTokens !== "function")
     throw invalid("A budget of maxTokens needs countTokens: the tokens of the model that reads the text.");
   for (const [name, value] of [
     ["maxCharacters", maxCharacters],
@@ -74,7 +132,12 @@ function budgetOf({ maxCharacters, maxTokens, countTokens }: RenderOptions): (te
     if (value !== undefined && !(Number.isFinite(value) && value >= 0)) throw invalid(`${name} is a number from 0.`);
   return (text) =>
     (maxCharacters === undefined || text.length <= maxCharacters) &&
-    (maxTokens === undefined || countTokens === undefined || countTokens(text) <= maxTokens);
+    (maxTokens === undefined || countTokens === undefined || toTokens(countTokens(text)) <= maxTokens);
+}
+
+function toTokens(count: unknown): number {
+  if (typeof count === "number" && count >= 0) return count;
+  throw invalid("countTokens answers a number from 0.");
 }
 
 interface Line extends RecalledEvent {
@@ -102,7 +165,7 @@ function arrange(hits: readonly RecallHit[], around: ReadonlySet<string>): Recal
     ...(user !== undefined && { user }),
     runs: toRuns([...lines.values()].sort(byTime)),
   }));
-  return { sessions: arranged.sort((a, b) => (firstOf(a) < firstOf(b) ? -1 : 1)) };
+  return { sessions: arranged.sort((a, b) => compare(firstOf(a), firstOf(b))) };
 }
 
 function add(
@@ -161,7 +224,7 @@ class ContextFormat {
   }
 
   #session({ session, user, runs }: RecalledSession): string {
-    const lines = [user === undefined ? `Session ${session}` : `Session ${session} (${user})`];
+    const lines = [inOneLine(user === undefined ? `Session ${session}` : `Session ${session} (${user})`)];
     let day: string | undefined;
     for (const [index, run] of runs.entries()) {
       if (index > 0) lines.push(GAP);
@@ -170,11 +233,23 @@ class ContextFormat {
         const today = this.#day.format(at);
         if (today !== day) lines.push(`${today}:`);
         day = today;
-        lines.push(`${this.#time.format(at)} ${event.producer ?? event.role ?? "-"}: ${event.text}`);
+        const who = inOneLine(event.producer ?? event.role ?? "-");
+        lines.push(`${this.#time.format(at)} ${who}: ${indented(event.text)}`);
       }
     }
     return lines.join("\n");
   }
+}
+
+const LINE_BREAKS = /\r\n|[\n\v\f\r\u0085\u2028\u2029]/g;
+
+/** A text of several lines cannot pass for several events. */
+function indented(text: string): string {
+  return text.replace(LINE_BREAKS, "\n  ");
+}
+
+function inOneLine(text: string): string {
+  return text.replace(LINE_BREAKS, " ");
 }
 
 function neighboursOf({ context }: RecallHit): readonly ContextEvent[] {
@@ -187,9 +262,14 @@ function eventOf({ event, at, producer, role, text }: RecallHit): ContextEvent {
 
 /** Times of one form compare as texts; of one time, the order in which they were answered stays. */
 function byTime(a: Line, b: Line): number {
-  if (a.at !== b.at) return a.at < b.at ? -1 : 1;
+  if (a.at !== b.at) return compare(a.at, b.at);
   if (a.follows.has(b.event)) return 1;
   return b.follows.has(a.event) ? -1 : 0;
+}
+
+function compare(a: string, b: string): number {
+  if (a === b) return 0;
+  return a < b ? -1 : 1;
 }
 
 function firstOf({ runs }: RecalledSession): string {

@@ -64,7 +64,7 @@ describe("the context of a recall", () => {
       const text = renderContext(answer, { maxCharacters });
       expect(text.length).toBeLessThanOrEqual(maxCharacters);
       if (maxCharacters >= 100) expect(text).toContain(best);
-      for (const line of text.split("\n").filter((each) => /^\d/.test(each)))
+      for (const line of text.split("\n").filter((each) => /^\d/.test(each) && !each.endsWith("…")))
         expect(LINES).toContain(line.replace(/^\S+ \w+: /, ""));
     }
     const countTokens = (text: string) => text.split(/\s+/).length;
@@ -83,5 +83,64 @@ describe("the context of a recall", () => {
   it("[S5] of nothing is nothing", () => {
     expect(renderContext({ hits: [] })).toBe("");
     expect(contextOf({ hits: [] })).toEqual({ sessions: [] });
+  });
+
+  it("[S5] cuts the best hit between graphemes where it alone is over the budget", async () => {
+    const { hits } = await asked(0);
+    const family = "👨‍👩‍👧‍👦";
+    const long = (text: string) => ({ hits: hits.slice(0, 1).map((hit) => ({ ...hit, text })) });
+    const shown = (text: string, maxCharacters: number) =>
+      renderContext(long(text), { maxCharacters }).split(": ").at(-1) ?? "";
+    const head = renderContext(long("x")).length - 1;
+    expect(shown("one two three", head + 9)).toBe("one two…");
+    expect(shown("one two three", head + 13)).toBe("one two three");
+    expect(shown(family.repeat(5), head + 2 * family.length + 4)).toBe(`${family.repeat(2)}…`);
+    expect(shown("e\u0301e\u0301e\u0301", head + 4)).toBe("e\u0301…");
+    expect(renderContext(long("one two"), { maxCharacters: head })).toBe("");
+    const countTokens = (text: string) => text.length;
+    expect(renderContext(long("one two three"), { maxTokens: head + 9, countTokens })).toContain(": one two…");
+  });
+
+  it("[S5] passes over what is too large for the rest of the budget, and many hits take few counts", async () => {
+    const [hit] = (await asked(0)).hits;
+    if (hit === undefined) throw new Error("no hit");
+    const hits = Array.from({ length: 5_000 }, (_, index) => ({
+      ...hit,
+      event: `e${index}`,
+      at: new Date(index * 60_000).toISOString(),
+      text: index % 100 === 3 ? "large ".repeat(500) : `hit ${index}.`,
+    }));
+    let counted = 0;
+    const countTokens = (text: string) => {
+      counted += 1;
+      return text.length;
+    };
+    const text = renderContext({ hits }, { maxTokens: 2_000, countTokens });
+    expect(text).toContain("hit 2.");
+    expect(text).toContain("hit 4.");
+    expect(text).not.toContain("large");
+    expect(text.length).toBeGreaterThan(1_900);
+    expect(counted).toBeLessThan(1_000);
+  });
+
+  it("[S5] lines of one text cannot pass for events of others", async () => {
+    const [hit] = (await asked(0)).hits;
+    if (hit === undefined) throw new Error("no hit");
+    const text = renderContext({
+      hits: [{ ...hit, producer: "bob\nSession x", text: "one\n12:00 carol: two\u2028three" }],
+    });
+    expect(text.split("\n").slice(-3)).toEqual(["12:02 bob Session x: one", "  12:00 carol: two", "  three"]);
+  });
+
+  it("[S5] refuses options that it does not have and counters that do not count", async () => {
+    const answer = await asked(0);
+    for (const options of [
+      { maxChars: 5 },
+      { maxTokens: 5, countTokens: "x" },
+      { maxTokens: 5, countTokens: () => "9" },
+    ])
+      expect(() => renderContext(answer, options as never)).toThrow(
+        expect.objectContaining({ code: "INVALID_ARGUMENT" }),
+      );
   });
 });
