@@ -25,7 +25,10 @@ export interface Embedder {
    * reaches the model. Never fewer than the model counts. Called after `open`.
    */
   countTokens?(text: string): number;
-  /** One vector a text, in input order. May be called by several callers at once. */
+  /**
+   * One vector a text, in input order. May be called by several callers at once. An error may carry `status` (of HTTP) and
+   * `retryAfterMs`: the pause that a busy service asks for is kept.
+   */
   embed(texts: readonly string[], options: EmbedOptions): Promise<readonly Float32Array[]>;
   /** Prepares `countTokens` and `embed`. Called before each use: make the second call free. */
   open?(): Promise<void>;
