@@ -44,7 +44,7 @@ async function firstAnswers(openMemory, path, { events, rounds }) {
   }
   const named = (text) => `${events} events: ${text}`;
   return [
-    { name: named("open to the first answer, words"), value: median(times.words), unit: "ms", most: 1_000 },
+    { name: named("open to the first answer, words"), value: median(times.words), unit: "ms", atMost: 1_000 },
     {
       name: named("the same, waiting for the model"),
       value: median(times.vectors),

@@ -11,7 +11,7 @@ import { MemoryCore } from "./memory/core.ts";
 import { assertDerivation, type Derivation } from "./memory/derivation.ts";
 import type { Summarise } from "./memory/log-contract.ts";
 import { MemoryHandle, TENANT_BYTES } from "./memory/memory.ts";
-import { EMBED_TIMEOUT_MS, Pipeline } from "./memory/pipeline.ts";
+import { EMBED_TIMEOUT_MS, Pipeline, QUERY_TIMEOUT_MS } from "./memory/pipeline.ts";
 import { assertSegmentation, type Segmentation } from "./memory/segmentation.ts";
 import { createTenantRow, findTenantRow } from "./memory/tenants.ts";
 import { isTextIndexCurrent, renewTextIndex } from "./memory/text-index-version.ts";
@@ -28,6 +28,8 @@ export type MemoryOptions = PlaceOptions & {
    * and embedded later (S7).
    */
   readonly embedTimeoutMs?: number;
+  /** How long a recall waits for its question's vector, in ms, above 0; default 5,000. Then words answer alone and say so (S7). */
+  readonly queryTimeoutMs?: number;
   /** How texts are cut; default `whole`. Acts on what is remembered from now on. */
   readonly segmenter?: Segmentation;
   /** What is embedded of a segment; default `segment`. Acts on what is remembered from now on. */
@@ -40,6 +42,7 @@ const MEMORY_OPTIONS: OptionNames<MemoryOptions> = {
   segmenter: true,
   derive: true,
   embedTimeoutMs: true,
+  queryTimeoutMs: true,
   summarise: true,
 };
 
@@ -66,13 +69,13 @@ export async function openMemory(
   if (options.summarise !== undefined && typeof options.summarise !== "function")
     throw new HoldfastError("INVALID_ARGUMENT", "summarise is a function of { previous, events } that answers a text.");
   const hooks = { clock: systemClock, summarise: options.summarise };
-  const { segmenter = "whole", derive = "segment", embedTimeoutMs = EMBED_TIMEOUT_MS } = options;
+  const { segmenter = "whole", derive = "segment" } = options;
+  const embedTimeoutMs = toTimeout(options.embedTimeoutMs, "embedTimeoutMs", EMBED_TIMEOUT_MS);
+  const queryTimeoutMs = toTimeout(options.queryTimeoutMs, "queryTimeoutMs", QUERY_TIMEOUT_MS);
   assertSegmentation(segmenter);
   assertDerivation(derive);
-  if (!(typeof embedTimeoutMs === "number" && embedTimeoutMs > 0 && embedTimeoutMs <= TIMEOUT_MAX_MS))
-    throw new HoldfastError("INVALID_ARGUMENT", `embedTimeoutMs is a number above 0 and at most ${TIMEOUT_MAX_MS}.`);
   const open = openDatabase(options, DATABASE_PLAN, WORKER_URL);
-  const pipeline = new Pipeline(embedder, { segmenter, derive, embedTimeoutMs: Math.ceil(embedTimeoutMs) });
+  const pipeline = new Pipeline(embedder, { segmenter, derive, embedTimeoutMs, queryTimeoutMs });
   const release = async (): Promise<void> => {
     await open.release();
     await pipeline.close();
@@ -105,4 +108,10 @@ function assertEmbedder(embedder: unknown): asserts embedder is Embedder {
 
 function isDimensions(value: unknown): value is number {
   return Number.isInteger(value) && Number(value) >= 1 && Number(value) <= LIMITS.dimensionsMax;
+}
+
+function toTimeout(value: unknown, name: string, byDefault: number): number {
+  if (value === undefined) return byDefault;
+  if (typeof value === "number" && value > 0 && value <= TIMEOUT_MAX_MS) return Math.ceil(value);
+  throw new HoldfastError("INVALID_ARGUMENT", `${name} is a number above 0 and at most ${TIMEOUT_MAX_MS}.`);
 }

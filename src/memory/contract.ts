@@ -41,7 +41,8 @@ export interface ScopedRecallOptions extends CallOptions {
   /** Adds how the answer came about. */
   readonly explain?: boolean;
   /**
-   * How long an embedder that is still opening is waited for: `false` not at all, `true` a minute, by default 5 s. Then
+   * How long an embedder that is still opening is waited for: `false` not at all, `true` a minute, by default as long as
+   * for a question's vector (`queryTimeoutMs` of `openMemory`, 5 s). Then
    * the words answer alone, and the answer says `model-loading`.
    */
   readonly waitForModel?: boolean;

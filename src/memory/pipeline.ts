@@ -24,8 +24,8 @@ import { type Segmentation, segmentationName, segmentRanges } from "./segmentati
 /** The least part of the model's window that is left for the text when a producer's name is very long. */
 const TEXT_SHARE_MIN = 0.5;
 
-/** How long a question waits for its vector before words answer alone. */
-const QUERY_WAIT_MS = 5_000;
+/** How long a question waits for its vector, by default, before words answer alone. */
+export const QUERY_TIMEOUT_MS = 5_000;
 
 /** The same for callers who wait for the model: loading one takes seconds. */
 const MODEL_WAIT_MS = 60_000;
@@ -51,12 +51,19 @@ export interface PipelineSettings {
   readonly derive: Derivation;
   /** Of one call of the embedder. */
   readonly embedTimeoutMs: number;
+  /** How long a question waits for its vector. */
+  readonly queryTimeoutMs: number;
 }
 
 /** Some models load for a minute; whoever waits longer than this waits for nothing. */
 export const EMBED_TIMEOUT_MS = 120_000;
 
-const DEFAULT_SETTINGS: PipelineSettings = { segmenter: "whole", derive: "segment", embedTimeoutMs: EMBED_TIMEOUT_MS };
+const DEFAULT_SETTINGS: PipelineSettings = {
+  segmenter: "whole",
+  derive: "segment",
+  embedTimeoutMs: EMBED_TIMEOUT_MS,
+  queryTimeoutMs: QUERY_TIMEOUT_MS,
+};
 
 /** Segments texts and embeds them, with the model's own tokens counted, so that nothing is cut in silence (S3). */
 export class Pipeline {
@@ -128,7 +135,7 @@ export class Pipeline {
 
   /**
    * The question's vector. Words answer without one when the embedder failed, took longer than
-   * {@link QUERY_WAIT_MS}, or is still opening and nobody waits for it (S7, D11).
+   * `queryTimeoutMs`, or is still opening and nobody waits for it (S7, D11).
    */
   async embedQuery(
     tenant: string,
@@ -141,7 +148,7 @@ export class Pipeline {
     const isOpen = await this.#isOpen();
     if (options.wait === false && !isOpen)
       return { withoutVector: this.#openFailed ? "not-embedded" : "model-loading" };
-    const late = AbortSignal.timeout(options.wait === true ? MODEL_WAIT_MS : QUERY_WAIT_MS);
+    const late = AbortSignal.timeout(options.wait === true ? MODEL_WAIT_MS : this.#settings.queryTimeoutMs);
     const signal = options.signal === undefined ? late : AbortSignal.any([options.signal, late]);
     try {
       const [vector] = await embedChecked(this.#embedder, [text], { kind: "query", signal });

@@ -21,8 +21,8 @@ const FUNCTION_WORDS: ReadonlySet<string> = new Set(
 /**
  * The words of a question that tell something, as the index knows them; all of them where none does ("The Who").
  * BM25's weight for common words does not do it alone: in a tenant of a few thousand short texts, "what", "did" and
- * "her" together outweigh a name. On LoCoMo's questions evidence recall@10 of words alone is .608 with them,
- * .628 without (scripts/eval-locomo.js).
+ * "her" together outweigh a name. On LoCoMo's questions evidence recall@10 of words alone is .578 with them,
+ * .622 without (scripts/eval-locomo.js).
  */
 export function questionWords(question: string): readonly string[] {
   const words = tokeniseWords(question);

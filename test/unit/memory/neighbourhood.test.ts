@@ -199,4 +199,24 @@ describe("what a recall answers beside its hits", () => {
       .toBe("not-embedded");
     await broken.close();
   });
+
+  it("[S5, S7] a question whose vector does not come within queryTimeoutMs is answered by words, which says so", async () => {
+    let hanging = false;
+    const embedder = createHashEmbedder({
+      before: (_, kind) => (hanging && kind === "query" ? new Promise(() => undefined) : undefined),
+    });
+    const memory = await openMemory({ inMemory: true, embedder, queryTimeoutMs: 1 });
+    await (await memory.createSession("a")).remember({ text: "I like tea" });
+    expect(await memory.recall("tea", { waitForModel: true })).toMatchObject({ vectorSearch: "searched" });
+    hanging = true;
+    expect(await memory.recall("more tea")).toMatchObject({
+      vectorSearch: "not-embedded",
+      hits: [{ text: "I like tea", channels: ["text"] }],
+    });
+    await memory.close();
+    for (const queryTimeoutMs of [0, -1, Number.NaN, "5", 2 ** 31])
+      await expect(openMemory({ inMemory: true, queryTimeoutMs: queryTimeoutMs as number })).rejects.toMatchObject({
+        code: "INVALID_ARGUMENT",
+      });
+  });
 });
