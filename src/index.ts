@@ -54,6 +54,7 @@ export type {
   RecallHit,
   RecallOptions,
   RememberReceipt,
+  Reranking,
   ScopedForgetSelection,
   ScopedRecallOptions,
   Session,
@@ -108,3 +109,4 @@ export {
 export type { Segmentation, Segmenter } from "./memory/segmentation.ts";
 export { type MemoryOptions, openMemory } from "./open-memory.ts";
 export { openStore, type StoreOptions } from "./open-store.ts";
+export type { Reranker, RerankRequest, RerankScore } from "./reranking/reranker.ts";

@@ -17,10 +17,13 @@ import { createTenantRow, findTenantRow } from "./memory/tenants.ts";
 import { isTextIndexCurrent, renewTextIndex } from "./memory/text-index-version.ts";
 import { assertPlace, PLACE_OPTIONS, type PlaceOptions } from "./place.ts";
 import { DATABASE_PLAN, WORKER_URL } from "./plan.ts";
+import type { Reranker } from "./reranking/reranker.ts";
 
 export type MemoryOptions = PlaceOptions & {
   /** Turns texts into vectors; default all-MiniLM-L6-v2, offline, in a thread of its own. Closed with the memory. */
   readonly embedder?: Embedder;
+  /** Orders the best hits of a recall with `rerank`; none by default. */
+  readonly reranker?: Reranker;
   /** Makes the rolling summaries that `session.updateSummary` keeps. */
   readonly summarise?: Summarise;
   /**
@@ -39,6 +42,7 @@ export type MemoryOptions = PlaceOptions & {
 const MEMORY_OPTIONS: OptionNames<MemoryOptions> = {
   ...PLACE_OPTIONS,
   embedder: true,
+  reranker: true,
   segmenter: true,
   derive: true,
   embedTimeoutMs: true,
@@ -68,7 +72,8 @@ export async function openMemory(
   assertEmbedder(embedder);
   if (options.summarise !== undefined && typeof options.summarise !== "function")
     throw new HoldfastError("INVALID_ARGUMENT", "summarise is a function of { previous, events } that answers a text.");
-  const hooks = { clock: systemClock, summarise: options.summarise };
+  if (options.reranker !== undefined) assertReranker(options.reranker);
+  const hooks = { clock: systemClock, summarise: options.summarise, reranker: options.reranker };
   const { segmenter = "whole", derive = "segment" } = options;
   const embedTimeoutMs = toTimeout(options.embedTimeoutMs, "embedTimeoutMs", EMBED_TIMEOUT_MS);
   const queryTimeoutMs = toTimeout(options.queryTimeoutMs, "queryTimeoutMs", QUERY_TIMEOUT_MS);
@@ -104,6 +109,12 @@ function assertEmbedder(embedder: unknown): asserts embedder is Embedder {
   }
   // Raises what is wrong with an identity now, and not with the first event.
   identityText({ identity, dimensions });
+}
+
+function assertReranker(reranker: unknown): void {
+  const { name, rerank } = (reranker ?? {}) as Partial<Reranker>;
+  if (typeof name === "string" && name !== "" && typeof rerank === "function") return;
+  throw new HoldfastError("INVALID_ARGUMENT", "A reranker has a name and rerank({ query, documents, signal }).");
 }
 
 function isDimensions(value: unknown): value is number {

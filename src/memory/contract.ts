@@ -46,6 +46,11 @@ export interface ScopedRecallOptions extends CallOptions {
    * the words answer alone, and the answer says `model-loading`.
    */
   readonly waitForModel?: boolean;
+  /**
+   * Orders the best hits by the memory's reranker, which is asked about 50 of them, or `candidates` (1…1,000). When it
+   * fails the order before it stands and the answer says so. Default `false`.
+   */
+  readonly rerank?: boolean | { readonly candidates: number };
 }
 
 export interface RecallOptions extends ScopedRecallOptions {
@@ -78,6 +83,8 @@ export interface RecallHit {
   readonly cosineSimilarity?: number;
   /** BM25; absent where none of the question's telling words is in the text. */
   readonly textScore?: number;
+  /** The reranker's, on its own scale, where it judged the hit; then it orders. */
+  readonly rerankScore?: number;
   /** Which channels admit it. */
   readonly channels: readonly ("vector" | "text")[];
   /** What was said around it in the same session, in the order of time. */
@@ -100,6 +107,16 @@ export interface ContextEvent {
   readonly text: string;
 }
 
+/** What became of reranking. */
+export interface Reranking {
+  /** The reranker's. */
+  readonly name: string;
+  /** Hits that it was asked about. */
+  readonly candidates: number;
+  /** Why it did not order them: the order before it stands. */
+  readonly failed?: string;
+}
+
 export interface RecallAnswer {
   /** Best first. "Nothing relevant" is an answer: an empty list. */
   readonly hits: readonly RecallHit[];
@@ -115,6 +132,8 @@ export interface RecallAnswer {
   readonly coverage: { readonly pending: number; readonly parked: number; readonly otherSpace: number };
   /** Rows left out because their checksum did not hold (E11). */
   readonly damaged: number;
+  /** With `rerank`. */
+  readonly reranking?: Reranking;
   /** With `explain`. */
   readonly explanation?: RecallExplanation;
 }

@@ -6,6 +6,7 @@ import { beforeCommit, withDeadline } from "../database/call.ts";
 import { CLOSE_WAIT_MS, type Database, settledWithin } from "../database/database.ts";
 import { HoldfastError } from "../errors/index.ts";
 import { type Clock, giveWay } from "../io/clock.ts";
+import type { Reranker } from "../reranking/reranker.ts";
 import { questionWords } from "../segments/question-words.ts";
 import type { NewEvent } from "../segments/sqlite/events.ts";
 import { tokeniseWords } from "../segments/words.ts";
@@ -21,6 +22,7 @@ import { toHit } from "./recall-hit.ts";
 import { toRecallRequest } from "./recall-request.ts";
 import { hasReclaimable, reclaimMemory } from "./reclaim.ts";
 import { assertSameEvent, knownEvents, rememberEvents } from "./remember.ts";
+import { requireReranker, rerankHits } from "./rerank.ts";
 import { findSessionRow, requireLiveSession, type SessionLife } from "./sessions.ts";
 import type { TenantLife } from "./tenants.ts";
 
@@ -31,6 +33,7 @@ export const EVENT_OVERHEAD_BYTES = 512;
 export interface MemoryHooks {
   readonly clock: Clock;
   readonly summarise: Summarise | undefined;
+  readonly reranker: Reranker | undefined;
 }
 
 /** What a memory does for every tenant and session of one folder. */
@@ -40,17 +43,19 @@ export class MemoryCore {
   readonly reclaimer: Reclaimer;
   readonly summarise: Summarise | undefined;
   readonly retrier: EmbeddingRetrier;
+  readonly #reranker: Reranker | undefined;
   readonly #clock: Clock;
   readonly #inFlight = new Set<Promise<unknown>>();
   #closed = false;
   /** Whoever still embeds has waited too long and writes nothing any more. */
   #abandoned = false;
 
-  constructor(database: Database, pipeline: Pipeline, { clock, summarise }: MemoryHooks) {
+  constructor(database: Database, pipeline: Pipeline, { clock, summarise, reranker }: MemoryHooks) {
     this.database = database;
     this.pipeline = pipeline;
     this.#clock = clock;
     this.summarise = summarise;
+    this.#reranker = reranker;
     this.reclaimer = new Reclaimer(database, [reclaimMemory]);
     if (database.lookup(hasReclaimable, null)) this.reclaimer.wake();
     this.retrier = new EmbeddingRetrier(database, pipeline, clock);
@@ -134,6 +139,7 @@ export class MemoryCore {
     this.database.assertOpen();
     assertQuestion(question);
     const request = toRecallRequest(options);
+    const reranker = request.candidates === undefined ? undefined : requireReranker(this.#reranker);
     if (session !== undefined) this.database.lookup(requireLiveSession, session);
     else if (options.session !== undefined) this.requireKnownSession(tenant, options.session);
     const bounds = withDeadline(request.bounds, "read");
@@ -157,10 +163,14 @@ export class MemoryCore {
     const { segments, explanation, ...answer } = await this.database.read(recallSegments, input, bounds);
     const explain = options.explain === true;
     const { milliseconds, ...plan } = explanation;
+    const hits = segments.map((segment) => toHit(segment, explain));
+    const { candidates = 0 } = request;
+    const reranked = reranker && (await rerankHits(reranker, hits, { question, candidates, signal: bounds.signal }));
     return {
-      hits: segments.map((segment) => toHit(segment, explain)),
+      hits: (reranked?.hits ?? hits).slice(0, request.limit),
       ranking: RANKING,
       ...answer,
+      ...(reranked && { reranking: reranked.reranking }),
       ...(explain && { explanation: { words, ...plan, milliseconds: { embedding, ...milliseconds } } }),
     };
   }

@@ -30,6 +30,7 @@ export const SCOPED_RECALL_OPTIONS: OptionNames<ScopedRecallOptions> = {
   context: true,
   explain: true,
   waitForModel: true,
+  rerank: true,
 };
 
 export const RECALL_OPTIONS: OptionNames<RecallOptions> = { user: true, session: true, ...SCOPED_RECALL_OPTIONS };

@@ -3,6 +3,7 @@ import { HoldfastError } from "../errors/index.ts";
 import { toLimit, toThreshold } from "../store/query-input.ts";
 import type { RecallOptions } from "./contract.ts";
 import type { RecallInput } from "./recall.ts";
+import { toCandidates } from "./rerank.ts";
 import { bindScope } from "./scope.ts";
 
 const CONTEXT_MAX = 20;
@@ -12,6 +13,10 @@ const DEFAULT_CONTEXT = 1;
 export interface RecallRequest {
   readonly search: Pick<RecallInput, "filter" | "limit" | "minCosineSimilarity" | "context">;
   readonly channels: RecallInput["channels"];
+  /** Hits that are answered. */
+  readonly limit: number;
+  /** Hits that a reranker judges first, where it is asked. */
+  readonly candidates: number | undefined;
   readonly bounds: CallOptions;
 }
 
@@ -19,10 +24,14 @@ export function toRecallRequest(options: RecallOptions): RecallRequest {
   const { signal, timeoutMs } = options;
   assertFlag(options.explain, "explain");
   assertFlag(options.waitForModel, "waitForModel");
+  const limit = toLimit(options.limit);
+  const candidates = toCandidates(options.rerank);
   return {
+    limit,
+    candidates,
     search: {
       filter: bindScope(options),
-      limit: toLimit(options.limit),
+      limit: limit === 0 ? 0 : Math.max(limit, candidates ?? 0),
       minCosineSimilarity: toThreshold(options.minCosineSimilarity),
       context: toContext(options.context),
     },

@@ -18,6 +18,7 @@ const LAYERS: readonly (readonly string[])[] = [
   ["backends"],
   ["segments"],
   ["embedding"],
+  ["reranking"],
   ["memory"],
   [ROOT_LAYER],
   ["adapters", "client", "inspector", "mcp", "server", "testkit"],
