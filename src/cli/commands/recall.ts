@@ -124,6 +124,7 @@ function notesOf({ vectorSearch, coverage, damaged }: RecallAnswer): readonly st
   const notes: string[] = [];
   const unseen = coverage.pending + coverage.parked;
   if (unseen > 0) notes.push(`${unseen} segments have no vector yet and were compared by words alone.`);
+  if (vectorSearch === "model-loading") notes.push("the model was not loaded in time; only words were compared.");
   if (vectorSearch === "not-embedded") notes.push("the question could not be embedded; only words were compared.");
   if (vectorSearch === "other-space") notes.push("another model made the stored vectors; only words were compared.");
   if (damaged > 0) notes.push(`${damaged} damaged rows were left out; restore them from a backup.`);
