@@ -76,6 +76,7 @@ export type {
   UpdateOptions,
 } from "./memory/event-contract.ts";
 export type { EventInput } from "./memory/event-input.ts";
+export type { ExportCalls, ExportedEvent, ExportedValue, ExportPage } from "./memory/export-contract.ts";
 export type {
   Change,
   ChangesOptions,

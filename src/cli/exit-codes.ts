@@ -18,3 +18,6 @@ export class StopSignal extends Error {
     this.exitCode = 128 + SIGNAL_NUMBERS[name];
   }
 }
+
+/** What was typed cannot be meant: said like a wrong option, and ends with 2. */
+export class UsageError extends Error {}

@@ -1,8 +1,10 @@
 import { CommanderError } from "commander";
 import { isHoldfastError } from "../errors/index.ts";
-import { EXIT, StopSignal } from "./exit-codes.ts";
+import { EXIT, StopSignal, UsageError } from "./exit-codes.ts";
 import type { Surroundings } from "./surroundings.ts";
 import { toPrintableLine, toPrintableText } from "./text/printable.ts";
+
+export const USAGE_HINT = "Add --help to see how it is used.";
 
 /** Says on standard error what went wrong and answers the exit code; a stack only with `--debug`. */
 export async function reportFailure(error: unknown, { stderr, signal }: Surroundings, debug: boolean): Promise<number> {
@@ -11,6 +13,10 @@ export async function reportFailure(error: unknown, { stderr, signal }: Surround
   if (signal.aborted && signal.reason instanceof StopSignal) {
     await stderr.write(`${signal.reason.message}\n`);
     return signal.reason.exitCode;
+  }
+  if (error instanceof UsageError) {
+    await stderr.write(`error: ${error.message}\n${USAGE_HINT}\n`);
+    return EXIT.usage;
   }
   await stderr.write(`error: ${describeFailure(error)}\n`);
   if (debug) await stderr.write(`${toPrintableText(stacksOf(error))}\n`);

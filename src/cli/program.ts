@@ -1,14 +1,36 @@
 import { readFileSync } from "node:fs"; // tidy: the version in the package's own manifest
 import { Command, type CommanderError } from "commander";
+import { addCompletion } from "./commands/completion.ts";
+import { addExport } from "./commands/export.ts";
 import { addForget } from "./commands/forget.ts";
+import { addHistory } from "./commands/history.ts";
 import { addImport } from "./commands/import.ts";
 import { addRecall } from "./commands/recall.ts";
+import { addRecent } from "./commands/recent.ts";
 import { addRemember } from "./commands/remember.ts";
 import { addSessions } from "./commands/sessions.ts";
 import { addStats } from "./commands/stats.ts";
+import { addTenants } from "./commands/tenants.ts";
+import { addUpdate } from "./commands/update.ts";
 import { EXIT } from "./exit-codes.ts";
-import { reportFailure } from "./failure.ts";
+import { reportFailure, USAGE_HINT } from "./failure.ts";
 import type { Surroundings } from "./surroundings.ts";
+
+/** In the order in which the help names them. */
+const COMMANDS: readonly ((program: Command, surroundings: Surroundings) => void)[] = [
+  addRemember,
+  addRecall,
+  addRecent,
+  addHistory,
+  addUpdate,
+  addForget,
+  addSessions,
+  addTenants,
+  addStats,
+  addImport,
+  addExport,
+  addCompletion,
+];
 
 const EPILOGUE = `
 Exit codes: 0 done, 1 error (its code and message on standard error), 2 wrong usage, 130 and 143 stopped by a signal.
@@ -46,14 +68,14 @@ function createProgram(surroundings: Surroundings): Command {
     .helpCommand("help [command]", "show the help of a command")
     .addHelpText("after", EPILOGUE)
     .showSuggestionAfterError()
-    .showHelpAfterError("Add --help to see how it is used.")
+    .showHelpAfterError(USAGE_HINT)
     .exitOverride(throwAsIs)
     .configureOutput({
       writeOut: (text) => void stdout.write(text),
       writeErr: (text) => void stderr.write(text),
       ...(stdout.isTerminal && { getOutHelpWidth: () => stdout.columns }),
     });
-  for (const add of [addRemember, addRecall, addSessions, addImport, addForget, addStats]) add(program, surroundings);
+  for (const add of COMMANDS) add(program, surroundings);
   return program;
 }
 

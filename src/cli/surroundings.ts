@@ -1,4 +1,7 @@
 import { createReadStream, existsSync, realpathSync, statSync } from "node:fs"; // tidy: the user's own input, never a file of a memory
+import { link, open, rename, rm } from "node:fs/promises"; // tidy: the user's own output, never a file of a memory
+import { basename, dirname, join, resolve } from "node:path";
+import { createInterface } from "node:readline/promises";
 import { addAbortSignal } from "node:stream";
 import { HoldfastError } from "../errors/index.ts";
 import { type Memory, openMemory } from "../index.ts";
@@ -22,7 +25,14 @@ export interface Surroundings {
   openMemory(path: string): Promise<Memory>;
   /** Standard input for `-`; `memoryPath` is the folder that must not be read from. Raises for what is no file. */
   openInput(path: string, memoryPath: string): Input;
+  /** Writes a new file, which is there under its name when `write` has ended, and not at all when it raised. */
+  writeFile(path: string, memoryPath: string, write: (file: FileSink) => Promise<void>): Promise<void>;
+  /** Asks on the terminal; absent where nobody sits at one. */
+  readonly ask?: (question: string) => Promise<string>;
 }
+
+/** Where a file's text goes. */
+export type FileSink = Pick<Output, "write" | "closed">;
 
 /** Those of this process. */
 export function processSurroundings(signal: AbortSignal): Surroundings {
@@ -35,7 +45,38 @@ export function processSurroundings(signal: AbortSignal): Surroundings {
     nowMs: systemClock.monotonicMs,
     openMemory: (path) => openMemory(path),
     openInput: (path, memoryPath) => (path === "-" ? openStandardInput(signal) : openFile(path, memoryPath, signal)),
+    writeFile: writeNewFile,
+    ...(process.stdin.isTTY && process.stderr.isTTY && { ask: (question: string) => askOnTerminal(question, signal) }),
   };
+}
+
+async function askOnTerminal(question: string, signal: AbortSignal): Promise<string> {
+  const lines = createInterface({ input: process.stdin, output: process.stderr });
+  try {
+    return await lines.question(question, { signal });
+  } finally {
+    lines.close();
+  }
+}
+
+async function writeNewFile(path: string, memoryPath: string, write: (file: FileSink) => Promise<void>): Promise<void> {
+  const folder = realPathOf(dirname(resolve(path)), "The folder");
+  const target = join(folder, basename(path));
+  assertOutside(target, memoryPath);
+  if (existsSync(target))
+    throw new HoldfastError("ALREADY_EXISTS", `${path} exists; name a new file, or remove it first.`);
+  const part = join(folder, `.${basename(path)}.${process.pid}.part`);
+  const file = await open(part, "w", 0o600);
+  try {
+    await write({ write: async (text) => void (await file.appendFile(text)), closed: false });
+    await file.sync();
+    await file.close();
+    // A link takes no other's place; a file system without links is renamed on.
+    await link(part, target).catch(() => rename(part, target));
+  } finally {
+    await file.close();
+    await rm(part, { force: true });
+  }
 }
 
 function openStandardInput(signal: AbortSignal): Input {
@@ -57,11 +98,11 @@ function onDemand(open: () => AsyncIterable<Uint8Array>): AsyncIterable<Uint8Arr
   return { [Symbol.asyncIterator]: () => open()[Symbol.asyncIterator]() };
 }
 
-function realPathOf(path: string): string {
+function realPathOf(path: string, what = "The file"): string {
   try {
     return realpathSync(path);
   } catch (cause) {
-    throw new HoldfastError("NOT_FOUND", `The file ${path} cannot be found; check its name.`, { cause });
+    throw new HoldfastError("NOT_FOUND", `${what} ${path} cannot be found; check its name.`, { cause });
   }
 }
 
@@ -70,8 +111,5 @@ function assertOutside(file: string, memoryPath: string): void {
   if (!existsSync(memoryPath)) return;
   const folder = realPathOf(memoryPath);
   if (file.startsWith(folder.endsWith("/") ? folder : `${folder}/`))
-    throw new HoldfastError(
-      "INVALID_ARGUMENT",
-      "The file lies inside the memory's own folder; import a file of yours.",
-    );
+    throw new HoldfastError("INVALID_ARGUMENT", "The file lies inside the memory's own folder; name a file elsewhere.");
 }

@@ -12,6 +12,7 @@ import type {
   ScopedListOptions,
 } from "./event-contract.ts";
 import type { EventInput } from "./event-input.ts";
+import type { ExportCalls } from "./export-contract.ts";
 import type { ChangesOptions, ChangesPage, SessionLog } from "./log-contract.ts";
 import type { PendingCalls } from "./pending-contract.ts";
 
@@ -236,7 +237,7 @@ export interface MemoryStats {
 }
 
 /** One conversation, bound to one life: after its deletion every call raises STALE (S11). */
-export interface Session extends EventCalls, SessionLog {
+export interface Session extends EventCalls, ExportCalls<ScopedListOptions>, SessionLog {
   readonly id: string;
   readonly user?: string;
   /** Whether `createSession` made it. */
@@ -259,7 +260,7 @@ export interface Session extends EventCalls, SessionLog {
 }
 
 /** One tenant's memory, bound to one life: nothing in it meets another tenant's (S10). */
-export interface Tenant extends EventCalls, PendingCalls {
+export interface Tenant extends EventCalls, ExportCalls, PendingCalls {
   readonly tenantId: string;
   /** Answers the session that stands when its user is the same; raises ALREADY_EXISTS when not (S1). */
   createSession(id: string, options?: { readonly user?: string } & CallOptions): Promise<Session>;

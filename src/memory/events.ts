@@ -17,6 +17,8 @@ import type {
   UpdateOptions,
 } from "./event-contract.ts";
 import { countEventRows, listEventRows, readEventRow, readHistory, type Scope } from "./event-rows.ts";
+import type { ExportPage } from "./export-contract.ts";
+import { toExportedEvent } from "./exported-event.ts";
 import { toMemoryEvent, toRevision } from "./memory-event.ts";
 import { EVENT_UPDATE } from "./options.ts";
 import { bindScope } from "./scope.ts";
@@ -26,6 +28,12 @@ const DEFAULT_PAGE = 100;
 
 /** How often an update without an expected revision is made anew when others come first. */
 const UPDATE_ATTEMPTS = 20;
+
+interface PageOf<Event> {
+  readonly events: readonly Event[];
+  readonly next?: string;
+  readonly damaged: number;
+}
 
 /** Reading, counting and changing the events of a tenant or of one session. */
 export class Events {
@@ -43,14 +51,23 @@ export class Events {
     return event && toMemoryEvent(event);
   }
 
-  async list({ where, user, session, limit = DEFAULT_PAGE, after, ...call }: ListOptions): Promise<EventPage> {
+  async list(options: ListOptions): Promise<EventPage> {
+    return this.#page(options, toMemoryEvent);
+  }
+
+  async export(options: ListOptions): Promise<ExportPage> {
+    return this.#page(options, toExportedEvent);
+  }
+
+  async #page<Event>(options: ListOptions, read: (event: StoredEvent) => Event): Promise<PageOf<Event>> {
+    const { where, user, session, limit = DEFAULT_PAGE, after, ...call } = options;
     if (!(Number.isInteger(limit) && limit >= 1 && limit <= LIMITS.scanPageMax))
       throw new HoldfastError("INVALID_ARGUMENT", `limit is a whole number from 1 to ${LIMITS.scanPageMax}.`);
     const filter = bindScope({ where, user, session: this.#sessionOf(session) });
     const place = after === undefined ? undefined : placeOf(after);
     const input = { ...this.#scope, filter, after: place, limit };
     const { events, damaged, next } = await this.#core.database.read(listEventRows, input, call);
-    return { events: events.map(toMemoryEvent), ...(next && { next: cursorOf(next) }), damaged };
+    return { events: events.map(read), ...(next && { next: cursorOf(next) }), damaged };
   }
 
   async count({ where, user, session, ...call }: CountOptions): Promise<number> {

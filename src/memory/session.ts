@@ -22,6 +22,7 @@ import type {
 } from "./event-contract.ts";
 import type { EventInput } from "./event-input.ts";
 import { Events } from "./events.ts";
+import type { ExportPage } from "./export-contract.ts";
 import { Forgetting } from "./forgetting.ts";
 import { Log } from "./log.ts";
 import type {
@@ -117,6 +118,12 @@ export class SessionHandle implements Session {
     this.#core.assertOpen();
     assertOptions(options, SCOPED_LIST_OPTIONS, "list");
     return this.#events.list(options);
+  }
+
+  async exportEvents(options: ScopedListOptions = {}): Promise<ExportPage> {
+    this.#core.assertOpen();
+    assertOptions(options, SCOPED_LIST_OPTIONS, "exportEvents");
+    return this.#events.export(options);
   }
 
   async count(options: ScopedCountOptions = {}): Promise<number> {

@@ -28,6 +28,7 @@ import type {
   UpdateOptions,
 } from "./event-contract.ts";
 import { Events } from "./events.ts";
+import type { ExportPage } from "./export-contract.ts";
 import { Forgetting } from "./forgetting.ts";
 import { Log } from "./log.ts";
 import type { ChangesOptions, ChangesPage } from "./log-contract.ts";
@@ -148,6 +149,14 @@ export class TenantHandle implements Tenant {
     assertScope(options, "user");
     assertScope(options, "session");
     return this.#events.list(options);
+  }
+
+  async exportEvents(options: ListOptions = {}): Promise<ExportPage> {
+    this.core.assertOpen();
+    assertOptions(options, LIST_OPTIONS, "exportEvents");
+    assertScope(options, "user");
+    assertScope(options, "session");
+    return this.#events.export(options);
   }
 
   async count(options: CountOptions = {}): Promise<number> {

@@ -1,36 +1,91 @@
 import type { Command } from "commander";
-import { withMemory } from "../folder.ts";
-import { type CommonOptions, withCommonOptions, withJson } from "../options.ts";
+import type { ForgetReceipt, ForgetSelection, Tenant } from "../../index.ts";
+import { UsageError } from "../exit-codes.ts";
+import { withTenant } from "../folder.ts";
+import { type CommonOptions, toFilter, withCommonOptions, withJson } from "../options.ts";
 import type { Surroundings } from "../surroundings.ts";
 import { toJsonLine } from "../text/json.ts";
 import { formatCount } from "../text/quantities.ts";
 
 interface ForgetFlags extends CommonOptions {
+  readonly session?: string;
+  readonly user?: string;
+  readonly where?: string;
+  readonly dryRun?: true;
+  readonly yes?: true;
   readonly erase?: true;
   readonly json?: true;
 }
 
-const EXAMPLES = `
+const HELP = `
+Several of --session, --user and --where narrow. What they select is counted first, and you are asked; where nobody can
+be asked, --yes is needed. Events named by their ids are forgotten without a question.
+
 Examples:
   $ holdfast forget 9f1c2f52-4a7e-4f0e-9d53-0c8a6f3f1b2a
-  $ holdfast forget old-1 old-2 --erase`;
+  $ holdfast forget old-1 old-2 --erase
+  $ holdfast forget --user alice --dry-run
+  $ holdfast forget --session support-42 --where "kind = 'draft'" --yes`;
 
-/** `holdfast forget`: removes events by id. */
+/** `holdfast forget`: removes events by id, or those that a selection admits. */
 export function addForget(program: Command, surroundings: Surroundings): void {
   const command = program
     .command("forget")
     .summary("forget events")
-    .description("Removes events with their texts, words and vectors. Unknown ids are no error.")
-    .argument("<event...>", "ids of events, as recall shows them")
+    .description("Removes events with their texts, words, vectors and history. Unknown ids are no error.")
+    .argument("[event...]", "ids of events, as recall shows them")
+    .option("--session <id>", "the events of this session")
+    .option("--user <id>", "the events of this user's sessions")
+    .option("--where <filter>", "the events that a filter admits", toFilter)
+    .option("--dry-run", "say how many it would be and change nothing")
+    .option("--yes", "do not ask")
     .option("--erase", "return only when their bytes have left the files")
-    .addHelpText("after", EXAMPLES);
+    .addHelpText("after", HELP);
   withCommonOptions(withJson(command), surroundings).action((events: readonly string[], flags: ForgetFlags) =>
-    withMemory(surroundings, flags.path, "existing", async (memory) => {
-      const { stdout, stderr, signal } = surroundings;
-      const receipt = await memory.forget({ events }, { signal, ...(flags.erase && { erase: true }) });
-      await stdout.write(flags.json ? toJsonLine(receipt) : `Forgotten: ${formatCount(receipt.forgotten)}\n`);
-      if (receipt.erasure === "pending")
-        await stderr.write("note: the bytes are not out of the files yet; another process holds them.\n");
-    }),
+    withTenant(surroundings, flags, "existing", (memory) => forget(memory, surroundings, { events, flags })),
   );
+}
+
+interface Request {
+  readonly events: readonly string[];
+  readonly flags: ForgetFlags;
+}
+
+async function forget(memory: Tenant, surroundings: Surroundings, { events, flags }: Request): Promise<void> {
+  const { stdout, stderr, signal } = surroundings;
+  const selection = toSelection(events, flags);
+  if (flags.dryRun) {
+    const receipt = await memory.forget(selection, { signal, dryRun: true });
+    return stdout.write(flags.json ? toJsonLine(receipt) : `Would be forgotten: ${formatCount(receipt.forgotten)}\n`);
+  }
+  if (events.length === 0 && !flags.yes && !(await confirm(memory, selection, surroundings))) {
+    await stderr.write("Nothing was forgotten.\n");
+    return;
+  }
+  const receipt = await memory.forget(selection, { signal, ...(flags.erase && { erase: true }) });
+  await stdout.write(flags.json ? toJsonLine(receipt) : `Forgotten: ${formatCount(receipt.forgotten)}\n`);
+  if (isPending(receipt))
+    await stderr.write("note: the bytes are not out of the files yet; another process holds them.\n");
+}
+
+function toSelection(events: readonly string[], { session, user, where }: ForgetFlags): ForgetSelection {
+  const selection = {
+    ...(events.length > 0 && { events }),
+    ...(session !== undefined && { session }),
+    ...(user !== undefined && { user }),
+    ...(where !== undefined && { where }),
+  };
+  if (Object.keys(selection).length > 0) return selection;
+  throw new UsageError("Say what to forget: ids of events, --session, --user or --where.");
+}
+
+async function confirm(memory: Tenant, selection: ForgetSelection, { ask, signal }: Surroundings): Promise<boolean> {
+  if (ask === undefined) throw new UsageError("Nobody can be asked here: look with --dry-run, then add --yes.");
+  const { forgotten } = await memory.forget(selection, { signal, dryRun: true });
+  if (forgotten === 0) return true;
+  return /^y(es)?$/i.test((await ask(`Forget ${formatCount(forgotten)} events? [y/N] `)).trim());
+}
+
+function isPending({ erasure }: ForgetReceipt): boolean {
+  return erasure === "pending";
 }

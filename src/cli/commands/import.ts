@@ -1,14 +1,14 @@
 import type { Command } from "commander";
 import { HoldfastError } from "../../errors/index.ts";
-import type { Memory } from "../../index.ts";
+import type { Tenant } from "../../index.ts";
 import { describeFailure } from "../failure.ts";
-import { withMemory } from "../folder.ts";
+import { withTenant } from "../folder.ts";
 import { ContentIds } from "../importing/content-ids.ts";
 import { type EventLine, type LineDefaults, parseEventLine } from "../importing/event-line.ts";
 import { Importer } from "../importing/importer.ts";
 import { type Line, readLines } from "../importing/lines.ts";
 import { formatRate, Progress } from "../importing/progress.ts";
-import { type CommonOptions, withCommonOptions, withJson } from "../options.ts";
+import { type CommonOptions, folderOf, withCommonOptions, withJson } from "../options.ts";
 import type { Input, Surroundings } from "../surroundings.ts";
 import { toJsonLine } from "../text/json.ts";
 import { formatCount, formatDuration } from "../text/quantities.ts";
@@ -32,7 +32,7 @@ const HELP = `
 One JSON object a line; blank lines are passed over:
   {"session": "s1", "user": "alice", "id": "e1", "at": "2026-05-01T12:00:00Z", "producer": "alice",
    "role": "user", "kind": "message", "text": "I moved to Lisbon.", "properties": {"topic": "home"}}
-Only session and text are needed. Integers of any length keep every digit; {"$datetime": "..."} is an instant.
+Only session and text are needed; "blocks" may stand for "text". Integers of any length keep every digit; {"$datetime": "..."} is an instant.
 
 The import can be repeated: events that are there already are passed over by their id. An event without id gets
 "auto-" and a hash of its session and fields (and -2, -3 ... where a session says exactly the same again), so that
@@ -60,10 +60,8 @@ export function addImport(program: Command, surroundings: Surroundings): void {
     .addHelpText("after", HELP);
   withCommonOptions(withJson(command), surroundings).action(async (file: string, flags: ImportFlags) => {
     // Before the memory is opened: a mistyped name makes no folder.
-    const input = surroundings.openInput(file, flags.path);
-    await withMemory(surroundings, flags.path, "create", (memory) =>
-      new ImportRun(memory, surroundings, flags).run(input),
-    );
+    const input = surroundings.openInput(file, folderOf(flags));
+    await withTenant(surroundings, flags, "create", (memory) => new ImportRun(memory, surroundings, flags).run(input));
   });
 }
 
@@ -81,7 +79,7 @@ class ImportRun {
   /** The first line that was refused, when that ends the import. */
   #refused: HoldfastError | undefined;
 
-  constructor(memory: Memory, surroundings: Surroundings, flags: ImportFlags) {
+  constructor(memory: Tenant, surroundings: Surroundings, flags: ImportFlags) {
     const { stderr, nowMs, signal } = surroundings;
     this.#surroundings = surroundings;
     this.#flags = flags;

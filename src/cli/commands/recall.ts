@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import type { ContextEvent, RecallAnswer, RecallHit, RecallOptions } from "../../index.ts";
-import { withMemory } from "../folder.ts";
-import { type CommonOptions, toCosine, toCount, withCommonOptions, withJson } from "../options.ts";
+import { withTenant } from "../folder.ts";
+import { type CommonOptions, toCosine, toCount, toFilter, withCommonOptions, withJson } from "../options.ts";
 import { bold, dim, type Output } from "../output.ts";
 import type { Surroundings } from "../surroundings.ts";
 import { toJsonLine } from "../text/json.ts";
@@ -36,7 +36,7 @@ export function addRecall(program: Command, surroundings: Surroundings): void {
     .argument("<question...>", "the question; several words need no quotes")
     .option("--user <id>", "only sessions of this user")
     .option("--session <id>", "only this session")
-    .option("--where <filter>", "a filter on system fields and your own keys, such as \"m.topic = 'home'\"")
+    .option("--where <filter>", "a filter on system fields and your own keys, such as \"m.topic = 'home'\"", toFilter)
     .option("--limit <count>", "hits at most", toCount, 10)
     .option("--min-cosine <number>", "drop hits by meaning below this cosine, -1 to 1", toCosine)
     .option("--context <count>", "events of the same session shown before and after each hit, 0 to 20", toCount, 0)
@@ -62,7 +62,7 @@ async function recall(surroundings: Surroundings, question: string, flags: Recal
     ...(where !== undefined && { where }),
     ...(minCosine !== undefined && { minCosineSimilarity: minCosine }),
   };
-  await withMemory(surroundings, flags.path, "existing", async (memory) => {
+  await withTenant(surroundings, flags, "existing", async (memory) => {
     const answer = await memory.recall(question, options);
     for (const note of notesOf(answer)) await stderr.write(`note: ${note}\n`);
     await stdout.write(flags.json ? toJsonLine(answer) : renderAnswer(answer, stdout));

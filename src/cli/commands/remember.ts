@@ -1,7 +1,9 @@
-import { type Command, InvalidArgumentError } from "commander";
+import type { Command } from "commander";
 import type { EventInput } from "../../index.ts";
-import { withMemory } from "../folder.ts";
-import { type CommonOptions, withCommonOptions, withJson } from "../options.ts";
+import { systemClock } from "../../io/clock.ts";
+import { toEvent as assertEvent } from "../../memory/event-input.ts";
+import { withTenant } from "../folder.ts";
+import { addProperty, type CommonOptions, toTime, withCommonOptions, withJson } from "../options.ts";
 import type { Surroundings } from "../surroundings.ts";
 import { toJsonLine } from "../text/json.ts";
 import { toPrintableLine } from "../text/printable.ts";
@@ -33,7 +35,7 @@ export function addRemember(program: Command, surroundings: Surroundings): void 
     .requiredOption("--session <id>", "the session that it belongs to")
     .option("--user <id>", "the user of the session")
     .option("--id <id>", "an id of its own, under which it may be sent again; random when absent")
-    .option("--at <time>", "when it was said, such as 2026-05-01T12:00:00Z; now when absent")
+    .option("--at <time>", "when it was said, such as 2026-05-01T12:00:00Z; now when absent", toTime)
     .option("--producer <name>", "who said it")
     .option("--role <role>", "for example user, assistant, tool")
     .option("--kind <kind>", "for example message, fact, task")
@@ -46,11 +48,14 @@ export function addRemember(program: Command, surroundings: Surroundings): void 
 
 async function remember(surroundings: Surroundings, text: string, flags: RememberFlags): Promise<void> {
   const { stdout, signal } = surroundings;
-  await withMemory(surroundings, flags.path, "create", async (memory) => {
+  const event = toEvent(text, flags);
+  // Before anything is made: a refused event leaves no folder and no session behind.
+  assertEvent(event, systemClock);
+  await withTenant(surroundings, flags, "create", async (memory) => {
     const { session: id, user } = flags;
     const found = user === undefined ? await memory.getSession(id) : undefined;
     const session = found ?? (await memory.createSession(id, { signal, ...(user !== undefined && { user }) }));
-    const receipt = await session.remember(toEvent(text, flags), { signal });
+    const receipt = await session.remember(event, { signal });
     const verb = receipt.created ? "Remembered" : "Already there:";
     const later = receipt.embedded === "pending" ? " (not embedded yet: the embedder failed)" : "";
     await stdout.write(flags.json ? toJsonLine(receipt) : `${verb} ${toPrintableLine(receipt.id)}${later}\n`);
@@ -68,12 +73,4 @@ function toEvent(text: string, flags: RememberFlags): EventInput {
     ...(kind !== undefined && { kind }),
     ...(properties !== undefined && { properties }),
   };
-}
-
-function addProperty(pair: string, before: Readonly<Record<string, string>> = {}): Readonly<Record<string, string>> {
-  const equals = pair.indexOf("=");
-  if (equals < 1) throw new InvalidArgumentError("Give key=text.");
-  const key = pair.slice(0, equals);
-  if (Object.hasOwn(before, key)) throw new InvalidArgumentError("The key is given twice; a property has one value.");
-  return { ...before, [key]: pair.slice(equals + 1) };
 }

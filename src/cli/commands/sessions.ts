@@ -1,12 +1,14 @@
 import type { Command } from "commander";
-import type { Memory, SessionInfo } from "../../index.ts";
-import { withMemory } from "../folder.ts";
+import type { SessionInfo, Tenant } from "../../index.ts";
+import { withTenant } from "../folder.ts";
 import { type CommonOptions, withCommonOptions, withJson } from "../options.ts";
-import { bold } from "../output.ts";
+import { bold, type Output } from "../output.ts";
 import type { Surroundings } from "../surroundings.ts";
 import { toJsonLine } from "../text/json.ts";
+import { toPrintableLine } from "../text/printable.ts";
 import { formatCount, formatMinute } from "../text/quantities.ts";
 import { type Column, renderTable } from "../text/table.ts";
+import { displayWidth, wrapText } from "../text/width.ts";
 
 interface SessionsFlags extends CommonOptions {
   readonly user?: string;
@@ -16,8 +18,8 @@ interface SessionsFlags extends CommonOptions {
 const PAGE = 1_000;
 
 const COLUMNS: readonly Column[] = [
-  { title: "SESSION", shrinks: true },
-  { title: "USER", shrinks: true },
+  { title: "SESSION" },
+  { title: "USER" },
   { title: "EVENTS", align: "right" },
   { title: "FIRST (UTC)" },
   { title: "LAST (UTC)" },
@@ -40,7 +42,7 @@ export function addSessions(program: Command, surroundings: Surroundings): void 
 }
 
 async function sessions(surroundings: Surroundings, flags: SessionsFlags): Promise<void> {
-  await withMemory(surroundings, flags.path, "existing", async (memory) => {
+  await withTenant(surroundings, flags, "existing", async (memory) => {
     const pages = readPages(memory, flags.user, surroundings);
     if (flags.json) await writeArray(pages, surroundings);
     else await writeTables(pages, surroundings);
@@ -48,7 +50,7 @@ async function sessions(surroundings: Surroundings, flags: SessionsFlags): Promi
 }
 
 async function* readPages(
-  memory: Memory,
+  memory: Tenant,
   user: string | undefined,
   { stdout, signal }: Surroundings,
 ): AsyncGenerator<readonly SessionInfo[]> {
@@ -81,12 +83,22 @@ async function writeArray(pages: AsyncIterable<readonly SessionInfo[]>, { stdout
 async function writeTables(pages: AsyncIterable<readonly SessionInfo[]>, { stdout }: Surroundings): Promise<void> {
   let isFirst = true;
   for await (const page of pages) {
-    const [title = "", ...lines] = renderTable(COLUMNS, page.map(toCells), stdout.columns);
-    if (isFirst) await stdout.write(`${bold(stdout, title)}\n`);
-    await stdout.write(`${lines.join("\n")}\n`);
+    const [title = "", ...lines] = renderTable(COLUMNS, page.map(toCells), Number.POSITIVE_INFINITY);
+    const isNarrow = [title, ...lines].some((line) => displayWidth(line) > stdout.columns);
+    if (isFirst && !isNarrow) await stdout.write(`${bold(stdout, title)}\n`);
+    const shown = isNarrow ? page.flatMap((session) => toLines(session, stdout)) : lines;
+    await stdout.write(`${shown.join("\n")}\n`);
     isFirst = false;
   }
   if (isFirst) await stdout.write("There are no sessions.\n");
+}
+
+/** Where the table is too wide: the id whole, since it is what the next command is given, and the rest under it. */
+function toLines(session: SessionInfo, output: Output): readonly string[] {
+  const [id = "", user, events, first, last] = toCells(session);
+  const rest = [user, `${events} events`, [first, last].filter(Boolean).join(" to ")].filter(Boolean).join(" · ");
+  const under = wrapText(toPrintableLine(rest), output.columns - 2).map((line) => `  ${line}`);
+  return [bold(output, toPrintableLine(id)), ...under];
 }
 
 function toCells({ id, user, events, firstAt, lastAt }: SessionInfo): readonly string[] {

@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import type { MemoryStats } from "../../index.ts";
-import { withMemory } from "../folder.ts";
+import { withTenant } from "../folder.ts";
 import { type CommonOptions, withCommonOptions, withJson } from "../options.ts";
 import { dim, type Output } from "../output.ts";
 import type { Surroundings } from "../surroundings.ts";
@@ -26,7 +26,7 @@ export function addStats(program: Command, surroundings: Surroundings): void {
     .description("Shows counts, size, the embedding model and the database engine.")
     .addHelpText("after", EXAMPLES);
   withCommonOptions(withJson(command), surroundings).action((flags: StatsFlags) =>
-    withMemory(surroundings, flags.path, "existing", async (memory) => {
+    withTenant(surroundings, flags, "existing", async (memory) => {
       const { stdout, signal } = surroundings;
       const stats = await memory.stats({ signal });
       await stdout.write(flags.json ? toJsonLine(stats) : renderStats(stats, stdout));

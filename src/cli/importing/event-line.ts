@@ -23,15 +23,15 @@ export interface EventLine {
 type Fields = Readonly<Record<string, unknown>>;
 
 /**
- * Reads one line: `{ session, user?, id?, at?, producer?, role?, kind?, text, properties? }`. Ids may be integers. A
- * property is a string, number, bool or null, `{ "$int": "…" }` or `{ "$datetime": "…" }`. What the event says is
+ * Reads one line: `{ session, user?, id?, at?, producer?, role?, kind?, text or blocks, properties? }`. Ids may be
+ * integers. A property is a string, number, bool or null, `{ "$int": "…" }`, `{ "$float": "…" }` or `{ "$datetime": "…" }`. What the event says is
  * checked by the memory.
  */
 export function parseEventLine(text: string, defaults: LineDefaults): EventLine {
   const fields = parseExactJson(text);
   if (!isFields(fields)) throw invalid('A line is a JSON object such as {"session": "…", "text": "…"}.');
   const sessionField = defaults.sessionFrom ?? "session";
-  const { [sessionField]: session, user, id, properties, ...rest } = fields;
+  const { [sessionField]: session, user, id, properties, blocks, ...rest } = fields;
   const named = toId(session, sessionField) ?? defaults.session;
   if (named === undefined)
     throw invalid(`The line names no session: add the field ${JSON.stringify(sessionField)}, or give --session <id>.`);
@@ -39,6 +39,8 @@ export function parseEventLine(text: string, defaults: LineDefaults): EventLine 
   const event = {
     ...rest,
     ...(eventId !== undefined && { id: eventId }),
+    // Data of blocks is JSON as it stands: its numbers are those of JSON.
+    ...(blocks !== undefined && { blocks: (JSON.parse(text) as Fields).blocks }),
     ...(properties !== undefined && { properties: toProperties(properties) }),
   };
   // Unknown fields and fields of another kind are refused by the memory, by name.
@@ -64,8 +66,13 @@ function toProperties(properties: unknown): EventInput["properties"] {
 function toValue(value: unknown): UserInputValue {
   const datetime = onlyEntry(value, "$datetime");
   if (typeof datetime === "string") return { datetime };
+  const float = onlyEntry(value, "$float");
+  if (typeof float === "string" && FLOAT.test(float)) return Number(float);
   return integerOf(value) ?? (value as UserInputValue);
 }
+
+/** A float that JSON would write with the digits of an integer. */
+const FLOAT = /^-?\d(?:\.\d{1,20})?e[+-]?\d{1,3}$/;
 
 function integerOf(value: unknown): bigint | undefined {
   const digits = onlyEntry(value, "$int");

@@ -1,5 +1,5 @@
 import { HoldfastError, isHoldfastError } from "../../errors/index.ts";
-import type { Memory, Session } from "../../index.ts";
+import type { Session, Tenant } from "../../index.ts";
 import type { EventLine } from "./event-line.ts";
 
 export interface NumberedEvent extends EventLine {
@@ -33,7 +33,7 @@ const BYTES_WAITING_MAX = 4 * 1024 * 1024;
 
 /** Remembers events in commits of one session each. What the memory refuses costs its neighbours nothing. */
 export class Importer {
-  readonly #memory: Memory;
+  readonly #memory: Tenant;
   readonly #options: ImporterOptions;
   /** By session and user, in the order of their first line. */
   readonly #waiting = new Map<string, NumberedEvent[]>();
@@ -43,7 +43,7 @@ export class Importer {
   #present = 0;
   #pending = 0;
 
-  constructor(memory: Memory, options: ImporterOptions) {
+  constructor(memory: Tenant, options: ImporterOptions) {
     this.#memory = memory;
     this.#options = options;
   }

@@ -72,6 +72,7 @@ async function cli(args: readonly string[], setting: Setting = {}): Promise<Ran>
         embedder: "embed" in embedder ? embedder : createHashEmbedder(embedder),
       }),
     openInput: () => (typeof input === "string" ? inputOf(input) : input),
+    writeFile: () => Promise.reject(new Error("no file is written here")),
   };
   const code = await run(args, surroundings);
   return { code, out: stdout.text, err: stderr.text };
@@ -146,10 +147,13 @@ describe("remember, recall, sessions, stats, forget", () => {
 
   it("on a narrow terminal no line is wider than it", async () => {
     await importLines(lines({ session: "s".repeat(100), user: "u".repeat(100), text: "日本語 word ".repeat(40) }));
-    for (const args of [["recall", "word"], ["sessions"]]) {
+    for (const args of [["recall", "word"], ["sessions"], ["recent", "--session", "s".repeat(100)]]) {
       const { out } = await cli(args, { columns: 60 });
-      expect(Math.max(...out.split("\n").map((line) => line.length))).toBeLessThanOrEqual(60);
+      const lines = out.split("\n").filter((line) => line !== "s".repeat(100) && !line.includes("· event"));
+      expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(60);
     }
+    // What the next command is given is never cut.
+    expect((await cli(["sessions"], { columns: 60 })).out.split("\n")[0]).toBe("s".repeat(100));
   });
 
   it("a path where no memory is, is an error of commands that ask, and nothing is made there", async () => {
@@ -170,7 +174,7 @@ describe("remember, recall, sessions, stats, forget", () => {
   it("a filter that cannot be read is an error with its code", async () => {
     await cli(["remember", "a", "--session", "s"]);
     const { code, err } = await cli(["recall", "a", "--where", "m.x ="]);
-    expect([code, err]).toEqual([1, expect.stringMatching(/^error: FILTER_SYNTAX: /)]);
+    expect([code, err]).toEqual([2, expect.stringMatching(/FILTER_SYNTAX: .*\n {2}m\.x =\n {7}\^\n/)]);
   });
 
   it("wrong usage ends with 2, help and version with 0", async () => {

@@ -1,53 +1,7 @@
-import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { expect, it, onTestFinished } from "vitest";
-import type { Output } from "../../../src/cli/output.ts";
-import { run } from "../../../src/cli/program.ts";
-import { processSurroundings } from "../../../src/cli/surroundings.ts";
-import { openMemory } from "../../../src/index.ts";
-import { createHashEmbedder } from "../../doubles/hash-embedder.ts";
-
-interface Ran {
-  readonly code: number;
-  readonly out: string;
-  readonly err: string;
-}
-
-/** Of the process once: each watches the process's own streams. */
-const SURROUNDINGS = processSurroundings(new AbortController().signal);
-
-/** Runs commands on one folder, with the process's own files. */
-function bed(): { readonly path: string; cli(...args: readonly string[]): Promise<Ran> } {
-  const folder = mkdtempSync(join(tmpdir(), "holdfast-usage-"));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-  const path = join(folder, "memory.holdfast");
-  const cli = async (...args: readonly string[]): Promise<Ran> => {
-    const [out, err]: [string[], string[]] = [[], []];
-    const code = await run(args, {
-      ...SURROUNDINGS,
-      stdout: collect(out),
-      stderr: collect(err),
-      env: { HOLDFAST_PATH: path },
-      openMemory: (place) => openMemory({ path: place, threads: "inline", embedder: createHashEmbedder() }),
-    });
-    return { code, out: out.join(""), err: err.join("") };
-  };
-  return { path, cli };
-}
-
-function collect(written: string[]): Output {
-  return {
-    async write(text) {
-      written.push(text);
-    },
-    isTerminal: false,
-    columns: Number.POSITIVE_INFINITY,
-    styled: false,
-    closed: false,
-    failure: undefined,
-  };
-}
+import { expect, it } from "vitest";
+import { bed } from "./command-bed.ts";
 
 it("a file that is not there, or is a folder, is named alone, and no memory is made", async () => {
   const { path, cli } = bed();
