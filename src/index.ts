@@ -28,7 +28,10 @@ export type { VectorInput } from "./contract/vector.ts";
 export type { JsonFilter, Where } from "./contract/where.ts";
 export type { Embedder, EmbeddingKind, EmbedOptions } from "./embedding/embedder.ts";
 export type { EmbedderIdentity } from "./embedding/identity.ts";
+export { type AiSdkEmbedderOptions, type AiSdkEmbeddingModel, aiSdkEmbedder } from "./embedding/providers/ai-sdk.ts";
 export { createMiniLmEmbedder, type MiniLmOptions } from "./embedding/providers/minilm.ts";
+export { type OpenAiCompatibleOptions, openAiCompatibleEmbedder } from "./embedding/providers/openai-compatible.ts";
+export type { TextTemplates } from "./embedding/providers/text-groups.ts";
 export {
   ERROR_CODES,
   type ErrorCode,

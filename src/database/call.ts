@@ -1,6 +1,7 @@
 import { HoldfastError, isHoldfastError } from "../errors/index.ts";
 import { type CancelReason, cancelError } from "../io/cancellation.ts";
 import { schedule } from "../io/clock.ts";
+import { anySignal } from "../io/signals.ts";
 import type { RunningCall } from "./engine.ts";
 
 /** The caller's bounds of one call (Q11). */
@@ -21,7 +22,7 @@ export function withDeadline(bounds: CallBounds, kind: "read" | "write"): CallBo
   const { signal, timeoutMs } = bounds;
   if (timeoutMs === undefined) return signal === undefined ? {} : { signal };
   const deadline = AbortSignal.timeout(Math.ceil(timeoutMs));
-  return { signal: signal === undefined ? deadline : AbortSignal.any([signal, deadline]) };
+  return { signal: signal === undefined ? deadline : anySignal([signal, deadline]) };
 }
 
 function reasonOf(signal: AbortSignal): CancelReason {

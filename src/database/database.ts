@@ -2,7 +2,7 @@ import { HoldfastError, isHoldfastError } from "../errors/index.ts";
 import { neverCancelled } from "../io/cancellation.ts";
 import { schedule } from "../io/clock.ts";
 import { randomFraction } from "../io/ids.ts";
-import type { SentPart } from "../io/workers.ts";
+import type { SentPart } from "../io/sent-part.ts";
 import { assertBounds, type CallBounds, within } from "./call.ts";
 import type { Engine } from "./engine.ts";
 import type { EngineSettings, ReadOperation, WriteOperation } from "./operation.ts";

@@ -1,5 +1,5 @@
 import type { Cancellation, CancelReason } from "../io/cancellation.ts";
-import type { SentPart } from "../io/workers.ts";
+import type { SentPart } from "../io/sent-part.ts";
 import type { CheckpointMode } from "./checkpointer.ts";
 import type { EngineSettings } from "./operation.ts";
 

@@ -1,5 +1,6 @@
 import type { Cancellation } from "../io/cancellation.ts";
-import { type SentPart, WorkerChannel } from "../io/workers.ts";
+import type { SentPart } from "../io/sent-part.ts";
+import { WorkerChannel } from "../io/workers.ts";
 import type { CheckpointMode } from "./checkpointer.ts";
 import type { Engine, EngineCall, RunningCall } from "./engine.ts";
 import type { EngineSettings } from "./operation.ts";

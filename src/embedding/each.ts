@@ -1,4 +1,5 @@
 import { HoldfastError, isHoldfastError } from "../errors/index.ts";
+import { anySignal } from "../io/signals.ts";
 import { assertNotAborted } from "./abort.ts";
 import { type CheckedOptions, embedBatch, openEmbedder, type TextBatch, toBatches } from "./embed-call.ts";
 import type { Embedder } from "./embedder.ts";
@@ -106,7 +107,7 @@ export async function withinMs<T>(
 ): Promise<T> {
   const late = AbortSignal.timeout(timeoutMs);
   try {
-    return await work(signal === undefined ? late : AbortSignal.any([signal, late]));
+    return await work(signal === undefined ? late : anySignal([signal, late]));
   } catch (error) {
     if (!late.aborted || signal?.aborted === true || !isHoldfastError(error) || error.group !== "abort") throw error;
     const cause = Object.assign(new Error(`no answer within ${timeoutMs} ms`), { code: "ETIMEDOUT" });

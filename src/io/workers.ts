@@ -1,6 +1,7 @@
 import { MessageChannel, type MessagePort, Worker } from "node:worker_threads";
 import { fromWire, HoldfastError, toWire, type WireError } from "../errors/index.ts";
 import { CancelFlags } from "./cancellation.ts";
+import type { SentPart } from "./sent-part.ts";
 
 /**
  * What travels to a worker: parts of a large input, then the call; `drop` forgets parts whose call will not come;
@@ -23,12 +24,6 @@ export type WorkerRequest =
 type WorkerReply =
   | { readonly id: number; readonly value: unknown }
   | { readonly id: number; readonly error: WireError };
-
-/** A piece of a large input, and the buffers in it that move instead of being copied. */
-export interface SentPart {
-  readonly part: unknown;
-  readonly transfer: readonly ArrayBuffer[];
-}
 
 export interface SentCall {
   readonly name: string;

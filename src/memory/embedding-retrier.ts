@@ -3,6 +3,7 @@ import { abortError } from "../embedding/abort.ts";
 import { type Clock, pause, schedule } from "../io/clock.ts";
 import { mintId, randomFraction } from "../io/ids.ts";
 import { ownProcess } from "../io/processes.ts";
+import { anySignal } from "../io/signals.ts";
 import { backoffMs, retryHintMs } from "./backoff.ts";
 import { claimLease, type LeaseHolder, nextEmbeddingAt, releaseLease } from "./embedding-lease.ts";
 import { type PassResult, PendingPass } from "./pending-pass.ts";
@@ -56,7 +57,7 @@ export class EmbeddingRetrier {
     signal: AbortSignal | undefined,
     onCommit: (embedded: number) => void,
   ): Promise<PassResult> {
-    const ended = signal === undefined ? this.#stop.signal : AbortSignal.any([signal, this.#stop.signal]);
+    const ended = signal === undefined ? this.#stop.signal : anySignal([signal, this.#stop.signal]);
     return this.#inTurn(async () => {
       for (;;) {
         if (ended.aborted) throw abortError(ended);

@@ -1,6 +1,7 @@
 import type { Database } from "../database/database.ts";
 import { failureReason } from "../embedding/failure-reason.ts";
 import { HoldfastError, isHoldfastError } from "../errors/index.ts";
+import { anySignal } from "../io/signals.ts";
 import type { NewEvent, StoredEvent } from "../segments/sqlite/events.ts";
 import { type SettleInput, settlePending } from "./pending-commit.ts";
 import { type PendingSegment, type PendingSelection, readPendingWindow } from "./pending-rows.ts";
@@ -72,7 +73,7 @@ export class PendingPass {
   async #embed(segments: readonly PendingSegment[], signal: AbortSignal): Promise<Outcomes> {
     const bound = AbortSignal.timeout(WINDOW_MS);
     try {
-      const outcomes = await this.#embedWindow(segments, AbortSignal.any([signal, bound]));
+      const outcomes = await this.#embedWindow(segments, anySignal([signal, bound]));
       this.#resize(outcomes.failure === undefined);
       return outcomes;
     } catch (error) {

@@ -11,6 +11,7 @@ import { identityText } from "../embedding/identity.ts";
 import type { SpaceIdentity } from "../embedding/spaces.ts";
 import { type HoldfastError, isHoldfastError } from "../errors/index.ts";
 import { yieldToEventLoop } from "../io/clock.ts";
+import { anySignal } from "../io/signals.ts";
 import { segmentTextInSlices } from "../segments/segmenter.ts";
 import type { NewEvent } from "../segments/sqlite/events.ts";
 import type { SegmentRange } from "../segments/sqlite/segments.ts";
@@ -149,7 +150,7 @@ export class Pipeline {
     if (options.wait === false && !isOpen)
       return { withoutVector: this.#openFailed ? "not-embedded" : "model-loading" };
     const late = AbortSignal.timeout(options.wait === true ? MODEL_WAIT_MS : this.#settings.queryTimeoutMs);
-    const signal = options.signal === undefined ? late : AbortSignal.any([options.signal, late]);
+    const signal = options.signal === undefined ? late : anySignal([options.signal, late]);
     try {
       const [vector] = await embedChecked(this.#embedder, [text], { kind: "query", signal });
       if (vector === undefined) return { withoutVector: "not-embedded" };

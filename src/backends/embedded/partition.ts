@@ -4,7 +4,7 @@ import { behindCommit } from "../../database/call.ts";
 import type { Database } from "../../database/database.ts";
 import type { BoundFilter } from "../../filter/index.ts";
 import { giveWay } from "../../io/clock.ts";
-import type { SentPart } from "../../io/workers.ts";
+import type { SentPart } from "../../io/sent-part.ts";
 import type { Life } from "../../registry/lives.ts";
 import type {
   Answered,

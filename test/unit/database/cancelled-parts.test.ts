@@ -7,7 +7,7 @@ import { Reader } from "../../../src/database/reader.ts";
 import { ThreadedEngine } from "../../../src/database/threaded-engine.ts";
 import { Writer } from "../../../src/database/writer.ts";
 import { systemClock, yieldToEventLoop } from "../../../src/io/clock.ts";
-import type { SentPart } from "../../../src/io/workers.ts";
+import type { SentPart } from "../../../src/io/sent-part.ts";
 import { NOTES_PLAN, openPrepared, putNote, settingsFor, temporaryFolder } from "./connections.ts";
 
 /** Threads that never answer: what is told of a call can come from the caller's side alone. */
