@@ -113,4 +113,10 @@ export {
 export type { Segmentation, Segmenter } from "./memory/segmentation.ts";
 export { type MemoryOptions, openMemory } from "./open-memory.ts";
 export { openStore, type StoreOptions } from "./open-store.ts";
+export {
+  type AiSdkRerankingModel,
+  aiSdkReranker,
+  functionReranker,
+  type ScoreTexts,
+} from "./reranking/adapters.ts";
 export type { Reranker, RerankRequest, RerankScore } from "./reranking/reranker.ts";

@@ -1,4 +1,5 @@
 import { untilAborted } from "../embedding/abort.ts";
+import { anySignal } from "../io/signals.ts";
 import type { Reranker, RerankRequest } from "./reranker.ts";
 
 /** A reranker's scores in the order of the documents, or what it failed with. */
@@ -22,7 +23,7 @@ export async function rerankChecked(
 ): Promise<Reranked> {
   if (documents.length === 0) return { scores: [] };
   const late = AbortSignal.timeout(timeoutMs);
-  const bound = signal === undefined ? late : AbortSignal.any([signal, late]);
+  const bound = signal === undefined ? late : anySignal([signal, late]);
   try {
     // A reranker may ignore the signal, or throw before it answers a promise.
     const call = (async () => reranker.rerank({ query, documents, signal: bound }))();

@@ -15,6 +15,8 @@ const UNREPEATABLE: ReadonlySet<string> = new Set([
   "getRandomValues",
   "setInterval",
   "setTimeout",
+  // Not unrepeatable, but lost: Node may collect the timeouts that such a signal is made of. `anySignal` holds them.
+  "AbortSignal.any",
 ]);
 
 /** `disk.ts` says at each why no lock of SQLite's can be dropped by it. */
