@@ -50,10 +50,15 @@ export function processSurroundings(signal: AbortSignal): Surroundings {
   };
 }
 
+/** The end of the input (Ctrl-D) is an empty answer. While readline reads, Ctrl-C is a key: it is made a signal again. */
 async function askOnTerminal(question: string, signal: AbortSignal): Promise<string> {
   const lines = createInterface({ input: process.stdin, output: process.stderr });
+  lines.on("SIGINT", () => process.kill(process.pid, "SIGINT"));
   try {
-    return await lines.question(question, { signal });
+    const end = new Promise<string>((resolve) => lines.once("close", () => resolve("\n")));
+    const answer = await Promise.race([lines.question(question, { signal }), end]);
+    if (answer === "\n") process.stderr.write("\n");
+    return answer;
   } finally {
     lines.close();
   }

@@ -83,7 +83,9 @@ async function confirm(memory: Tenant, selection: ForgetSelection, { ask, signal
   if (ask === undefined) throw new UsageError("Nobody can be asked here: look with --dry-run, then add --yes.");
   const { forgotten } = await memory.forget(selection, { signal, dryRun: true });
   if (forgotten === 0) return true;
-  return /^y(es)?$/i.test((await ask(`Forget ${formatCount(forgotten)} events? [y/N] `)).trim());
+  return /^y(es)?$/i.test(
+    (await ask(`Forget ${formatCount(forgotten)} ${forgotten === 1 ? "event" : "events"}? [y/N] `)).trim(),
+  );
 }
 
 function isPending({ erasure }: ForgetReceipt): boolean {
