@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs"; // tidy: the version in the package's own manifest
 import { Command, type CommanderError } from "commander";
 import { addCompletion } from "./commands/completion.ts";
+import { addEmbed } from "./commands/embed.ts";
 import { addExport } from "./commands/export.ts";
 import { addForget } from "./commands/forget.ts";
 import { addHistory } from "./commands/history.ts";
@@ -27,6 +28,7 @@ const COMMANDS: readonly ((program: Command, surroundings: Surroundings) => void
   addSessions,
   addTenants,
   addStats,
+  addEmbed,
   addImport,
   addExport,
   addCompletion,

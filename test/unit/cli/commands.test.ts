@@ -8,6 +8,7 @@ import { run } from "../../../src/cli/program.ts";
 import type { Input, Surroundings } from "../../../src/cli/surroundings.ts";
 import { openMemory } from "../../../src/index.ts";
 import { createHashEmbedder, type HashEmbedder, type HashEmbedderOptions } from "../../doubles/hash-embedder.ts";
+import { createUnsteadyEmbedder } from "../../doubles/unsteady-embedder.ts";
 
 /** Collects what is written. */
 class TestOutput implements Output {
@@ -325,6 +326,18 @@ describe("import", () => {
       pending: 0,
       invalid: 0,
     });
+  });
+
+  it("[S7] what the embedder failed for is told by import and stats, and embedded by embed", async () => {
+    const embedder = createUnsteadyEmbedder();
+    embedder.isDown = true;
+    const imported = await cli(["import", "f"], { input: lines(...events(3)), embedder });
+    expect(imported.out).toContain("3 remembered (3 of them found by words alone until the embedder works)");
+    expect((await cli(["stats"], { embedder })).out).toMatch(/pending +3 to embed, 0 parked\n/);
+    expect((await cli(["embed"], { embedder })).out).toMatch(/^0 embedded, 3 waiting, 0 parked \(.+\)\n$/);
+    embedder.isDown = false;
+    expect((await cli(["embed"], { embedder })).out).toBe("3 embedded, 0 waiting, 0 parked\n");
+    expect((await cli(["stats"], { embedder })).out).toMatch(/pending +0 to embed, 0 parked\n/);
   });
 
   it("does not embed again what is there already", async () => {
