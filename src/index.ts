@@ -65,6 +65,7 @@ export type {
   Tenant,
   TenantInfo,
 } from "./memory/contract.ts";
+export type { DeclaredProperties, DeclaredProperty, FillDeclaredOptions } from "./memory/declared-contract.ts";
 export type { Derivation, DerivationInput, Derive } from "./memory/derivation.ts";
 export type {
   CountOptions,

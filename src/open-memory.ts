@@ -1,5 +1,6 @@
 import { LIMITS } from "./contract/limits.ts";
 import type { OptionNames } from "./contract/option-names.ts";
+import { assertSchema, type PropertySchema } from "./contract/properties.ts";
 import { openDatabase } from "./database/open-database.ts";
 import type { Embedder } from "./embedding/embedder.ts";
 import { identityText } from "./embedding/identity.ts";
@@ -8,6 +9,7 @@ import { HoldfastError } from "./errors/index.ts";
 import { systemClock } from "./io/clock.ts";
 import type { Memory } from "./memory/contract.ts";
 import { MemoryCore } from "./memory/core.ts";
+import { declareKeys, hasUndeclared } from "./memory/declared-keys.ts";
 import { assertDerivation, type Derivation } from "./memory/derivation.ts";
 import type { Summarise } from "./memory/log-contract.ts";
 import { MemoryHandle, TENANT_BYTES } from "./memory/memory.ts";
@@ -37,6 +39,11 @@ export type MemoryOptions = PlaceOptions & {
   readonly segmenter?: Segmentation;
   /** What is embedded of a segment; default `segment`. Acts on what is remembered from now on. */
   readonly derive?: Derivation;
+  /**
+   * Keys of events, by name, that lie as typed columns beside the vectors, so that filters on them act during the scan (S4):
+   * `{ topic: "string", year: "int" }`. Names match `[a-z0-9_]{1,32}`. A later open may declare more; types are fixed.
+   */
+  readonly properties?: PropertySchema;
 };
 
 const MEMORY_OPTIONS: OptionNames<MemoryOptions> = {
@@ -45,6 +52,7 @@ const MEMORY_OPTIONS: OptionNames<MemoryOptions> = {
   reranker: true,
   segmenter: true,
   derive: true,
+  properties: true,
   embedTimeoutMs: true,
   queryTimeoutMs: true,
   summarise: true,
@@ -58,7 +66,8 @@ const DEFAULT_TENANT = "default";
 /**
  * Opens a memory in a folder, making it where there is none; several processes may do so at once.
  *
- * @throws FOREIGN_STORAGE, DAMAGED, FORMAT_TOO_NEW, UNSUPPORTED_FILESYSTEM, PACKAGE_MISSING, BUSY, INVALID_ARGUMENT
+ * @throws FOREIGN_STORAGE, DAMAGED, FORMAT_TOO_NEW, UNSUPPORTED_FILESYSTEM, PACKAGE_MISSING, BUSY, INVALID_ARGUMENT,
+ *   INVALID_NAME, LIMIT_EXCEEDED, PARTITION_SCHEMA_MISMATCH (a key is declared with another type)
  */
 export async function openMemory(path: string, options?: Omit<MemoryOptions, "path" | "inMemory">): Promise<Memory>;
 export async function openMemory(options: MemoryOptions): Promise<Memory>;
@@ -79,6 +88,8 @@ export async function openMemory(
   const queryTimeoutMs = toTimeout(options.queryTimeoutMs, "queryTimeoutMs", QUERY_TIMEOUT_MS);
   assertSegmentation(segmenter);
   assertDerivation(derive);
+  const { properties = {} } = options;
+  assertSchema(properties);
   const open = openDatabase(options, DATABASE_PLAN, WORKER_URL);
   const pipeline = new Pipeline(embedder, { segmenter, derive, embedTimeoutMs, queryTimeoutMs });
   const release = async (): Promise<void> => {
@@ -93,6 +104,8 @@ export async function openMemory(
       (await database.write(createTenantRow, DEFAULT_TENANT, { sizeBytes: TENANT_BYTES })).life;
     if (!database.lookup(isTextIndexCurrent, null))
       await database.write(renewTextIndex, null, { sizeBytes: TENANT_BYTES });
+    if (database.lookup(hasUndeclared, properties))
+      await database.write(declareKeys, { ...properties }, { sizeBytes: TENANT_BYTES });
     return new MemoryHandle(new MemoryCore(database, pipeline, hooks), tenant, release);
   } catch (error) {
     // The first error is the one that the caller can do something about.

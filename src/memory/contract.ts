@@ -1,8 +1,10 @@
 /// <reference lib="esnext.disposable" preserve="true" />
+
 import type { PropertyValues } from "../contract/properties.ts";
 import type { CallOptions, Erasure } from "../contract/store.ts";
 import type { Where } from "../contract/where.ts";
 import type { EventFields } from "../segments/sqlite/event-filter.ts";
+import type { DeclaredProperties, DeclaredProperty } from "./declared-contract.ts";
 import type {
   CountOptions,
   EventCalls,
@@ -229,6 +231,8 @@ export interface MemoryStats {
    * it was opened with other options meanwhile. What was written stays as it was cut.
    */
   readonly pipelines: readonly { readonly segmenter: string; readonly derive: string }[];
+  /** The keys that lie as columns beside the vectors, in the order of their declaration (S4). */
+  readonly declared: readonly DeclaredProperty[];
   readonly fileBytes: number;
   readonly path: string;
   readonly threads: "workers" | "inline";
@@ -298,7 +302,7 @@ export interface CreatedTenant extends Tenant {
 }
 
 /** A folder's memory: the default tenant's, with the way to the others. `await using` closes it (E12). */
-export interface Memory extends Tenant, AsyncDisposable {
+export interface Memory extends Tenant, DeclaredProperties, AsyncDisposable {
   /** Answers the tenant that stands under this id, or a new one (S1). */
   createTenant(id: string, options?: CallOptions): Promise<CreatedTenant>;
   /** Raises NOT_FOUND for an unknown tenant. */

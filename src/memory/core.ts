@@ -12,6 +12,7 @@ import type { NewEvent } from "../segments/sqlite/events.ts";
 import { tokeniseWords } from "../segments/words.ts";
 import { assertArray, assertCount } from "../store/batch.ts";
 import type { RecallAnswer, RecallOptions, RememberReceipt } from "./contract.ts";
+import { DeclaredFiller } from "./declared-fill.ts";
 import { EmbeddingRetrier } from "./embedding-retrier.ts";
 import { type EventInput, toEvent } from "./event-input.ts";
 import { RANKING } from "./fusion.ts";
@@ -43,6 +44,7 @@ export class MemoryCore {
   readonly reclaimer: Reclaimer;
   readonly summarise: Summarise | undefined;
   readonly retrier: EmbeddingRetrier;
+  readonly filler: DeclaredFiller;
   readonly #reranker: Reranker | undefined;
   readonly #clock: Clock;
   readonly #inFlight = new Set<Promise<unknown>>();
@@ -60,6 +62,8 @@ export class MemoryCore {
     if (database.lookup(hasReclaimable, null)) this.reclaimer.wake();
     this.retrier = new EmbeddingRetrier(database, pipeline, clock);
     this.retrier.wake();
+    this.filler = new DeclaredFiller(database);
+    this.filler.wake();
   }
 
   /** Raises CLOSED: also when the folder itself is still open, by another handle of this process. */
@@ -76,7 +80,10 @@ export class MemoryCore {
   /** Takes no more calls and waits for those that still embed, at most 10 s: their commits are yet to come (E12). */
   async close(): Promise<void> {
     this.#closed = true;
-    await settledWithin([...this.#inFlight, this.reclaimer.stop(), this.retrier.stop()], CLOSE_WAIT_MS);
+    await settledWithin(
+      [...this.#inFlight, this.reclaimer.stop(), this.retrier.stop(), this.filler.stop()],
+      CLOSE_WAIT_MS,
+    );
     this.#abandoned = true;
   }
 

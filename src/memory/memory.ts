@@ -2,11 +2,13 @@ import { formatDatetime } from "../contract/datetime.ts";
 import { assertId } from "../contract/names.ts";
 import { assertOptions, CALL_OPTIONS } from "../contract/option-names.ts";
 import type { CallOptions } from "../contract/store.ts";
+import { withDeadline } from "../database/call.ts";
 import { HoldfastError } from "../errors/index.ts";
 import type { CreatedTenant, DeletionOptions, DeletionReceipt, Memory, Tenant, TenantInfo } from "./contract.ts";
 import type { MemoryCore } from "./core.ts";
+import type { FillDeclaredOptions } from "./declared-contract.ts";
 import { Forgetting } from "./forgetting.ts";
-import { DELETION_OPTIONS, LIST_TENANTS_OPTIONS } from "./options.ts";
+import { DELETION_OPTIONS, FILL_DECLARED_OPTIONS, LIST_TENANTS_OPTIONS } from "./options.ts";
 import { assertPageSize, TenantHandle } from "./tenant.ts";
 import { createTenantRow, findTenantRow, listTenantRows, type TenantLife } from "./tenants.ts";
 
@@ -62,6 +64,18 @@ export class MemoryHandle extends TenantHandle implements Memory {
   async deleteTenant(id: string, options: DeletionOptions = {}): Promise<DeletionReceipt> {
     assertOptions(options, DELETION_OPTIONS, "deleteTenant");
     return new Forgetting(this.core).deleteTenant(id, options);
+  }
+
+  async fillDeclared(options: FillDeclaredOptions = {}): Promise<void> {
+    this.core.assertOpen();
+    assertOptions(options, FILL_DECLARED_OPTIONS, "fillDeclared");
+    const { onProgress, ...call } = options;
+    let segments = 0;
+    const fill = this.core.filler.finish(withDeadline(call, "write"), (step) => {
+      segments += step.segments;
+      onProgress?.({ segments });
+    });
+    await this.core.track(fill);
   }
 
   close(): Promise<void> {

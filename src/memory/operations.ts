@@ -1,5 +1,7 @@
 import type { Operation } from "../database/operation.ts";
 import { readChanges } from "./change-feed.ts";
+import { fillDeclared, hasUnfilled } from "./declared-fill.ts";
+import { declareKeys, hasUndeclared } from "./declared-keys.ts";
 import { claimLease, nextEmbeddingAt, releaseLease } from "./embedding-lease.ts";
 import { countEventRows, listEventRows, readEventRow, readHistory } from "./event-rows.ts";
 import { compactWords, countForgettable, countKnown, forgetEvents, forgetSome } from "./forget.ts";
@@ -56,6 +58,10 @@ export const MEMORY_OPERATIONS: readonly Operation[] = [
   reclaimEndedTenant,
   reclaimEndingSession,
   memoryStats,
+  hasUndeclared,
+  declareKeys,
+  hasUnfilled,
+  fillDeclared,
   isTextIndexCurrent,
   renewTextIndex,
 ];

@@ -8,6 +8,7 @@ import type {
   ScopedForgetSelection,
   ScopedRecallOptions,
 } from "./contract.ts";
+import type { FillDeclaredOptions } from "./declared-contract.ts";
 import type {
   CountOptions,
   EventUpdate,
@@ -17,7 +18,6 @@ import type {
   UpdateOptions,
 } from "./event-contract.ts";
 import type { ChangesOptions, RecentOptions, UpdateSummaryOptions } from "./log-contract.ts";
-
 import type { EmbedPendingOptions, PendingOptions } from "./pending-contract.ts";
 
 /** The options of a memory's calls, by name. */
@@ -83,6 +83,8 @@ export const EMBED_PENDING_OPTIONS: OptionNames<EmbedPendingOptions> = {
   includeParked: true,
   onProgress: true,
 };
+
+export const FILL_DECLARED_OPTIONS: OptionNames<FillDeclaredOptions> = { ...CALL_OPTIONS, onProgress: true };
 
 export const EVENT_UPDATE: OptionNames<EventUpdate> = { text: true, blocks: true, properties: true };
 

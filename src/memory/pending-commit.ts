@@ -50,7 +50,7 @@ export const settlePending: WriteOperation<SettleInput, SettleOutput> = writeOpe
     for (const { segment, count, vectors } of input.embedded) {
       const found = findPlace(unit, segment);
       if (found === undefined) continue;
-      const values = vectorValues(found.owner, found.stored, found.stored.createdAt);
+      const values = vectorValues(unit, found.owner, found.stored, found.stored.createdAt);
       records.of(found.tenant).embed(segment, values, vectorRows(vectors, count));
       embedded += 1;
     }

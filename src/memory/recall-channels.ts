@@ -7,7 +7,7 @@ import { admittedSegments, segmentFilter } from "../segments/sqlite/event-filter
 import { countVectors } from "../segments/sqlite/segments.ts";
 import { findWords, type QueryWord, searchText, type TextQuery } from "../segments/sqlite/text-search.ts";
 import type { ScoredSegment } from "../segments/top-scores.ts";
-import { toColumnFilter } from "./column-filter.ts";
+import { keyColumns, toColumnFilter } from "./column-filter.ts";
 import { bestPerSegment, segmentOfVector, vectorId } from "./derivatives.ts";
 import type { RecallInput, VectorSearchState } from "./recall.ts";
 import type { TenantState } from "./tenants.ts";
@@ -30,7 +30,7 @@ export interface Admission {
 /** Filters on columns act during the scan; any other is answered from the events first, exactly. */
 export function admit(view: ReadView, { filter, tenant }: RecallInput): Admission {
   if (filter === undefined) return { plan: "none", text: {}, rows: {}, admits: () => true };
-  const columns = toColumnFilter(filter);
+  const columns = toColumnFilter(filter, keyColumns(view.connection, tenant.tenant));
   if (columns !== undefined) {
     const admits = segmentFilter(view.connection, filter);
     return { plan: "columns", rows: { filter: columns }, text: { admits }, admits };

@@ -60,7 +60,7 @@ function reclaimTenant(unit: WriteUnit, tenant: number): boolean {
     .prepare("DELETE FROM sessions WHERE session IN (SELECT session FROM sessions WHERE tenant = ? LIMIT ?)")
     .run(tenant, FORGOTTEN_PER_COMMIT);
   if (sessions.changes === FORGOTTEN_PER_COMMIT) return true;
-  for (const table of ["changes", "summaries", "pending_vectors"]) {
+  for (const table of ["changes", "summaries", "pending_vectors", "declared_exceptions"]) {
     const rows = connection
       .prepare(`DELETE FROM ${table} WHERE rowid IN (SELECT rowid FROM ${table} WHERE tenant = ? LIMIT ?)`)
       .run(tenant, ROWS_PER_COMMIT);

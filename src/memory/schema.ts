@@ -3,6 +3,7 @@ import { PENDING_VECTORS_SCHEMA } from "../segments/sqlite/pending-vectors.ts";
 import { EVENTS_SCHEMA } from "../segments/sqlite/schema.ts";
 import { textIndexSchema } from "../segments/sqlite/text-index.ts";
 import { CHANGES_SCHEMA } from "./changes.ts";
+import { DECLARED_KEYS_SCHEMA } from "./declared-keys.ts";
 import { EMBEDDING_LEASE_SCHEMA } from "./embedding-lease.ts";
 import { PIPELINES_SCHEMA } from "./pipelines.ts";
 import { SUMMARIES_SCHEMA } from "./summaries.ts";
@@ -49,4 +50,5 @@ export const MEMORY_SCHEMA: readonly string[] = [
   PENDING_VECTORS_SCHEMA,
   EMBEDDING_LEASE_SCHEMA,
   PIPELINES_SCHEMA,
+  DECLARED_KEYS_SCHEMA,
 ];

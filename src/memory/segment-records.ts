@@ -82,7 +82,7 @@ export class SegmentRecords {
     const { tenant } = this.#tenant;
     const { event, segments } = part;
     const vouched = vouchedBy(row.owner, event, row.revision);
-    const values = vectorValues(row.owner, event, row.createdAt);
+    const values = vectorValues(this.#unit, row.owner, event, row.createdAt);
     const rows = vectorRows(
       part.vectors,
       segments.reduce((sum, { vectors }) => sum + vectors, 0),

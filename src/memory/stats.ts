@@ -1,5 +1,7 @@
 import { type ReadOperation, readOperation } from "../database/operation.ts";
 import { currentSpace } from "../embedding/spaces.ts";
+import type { DeclaredProperty } from "./declared-contract.ts";
+import { declaredKeys } from "./declared-keys.ts";
 import { countPending } from "./pending-rows.ts";
 import { listPipelines, type PipelineNames } from "./pipelines.ts";
 import { requireTenant, type TenantLife } from "./tenants.ts";
@@ -17,6 +19,8 @@ export interface StatsRow {
   readonly space: string | undefined;
   readonly dimensions: number | undefined;
   readonly pipelines: readonly PipelineNames[];
+  /** Keys that `openMemory` declared, and whether filters on them act on columns already (S4). */
+  readonly declared: readonly DeclaredProperty[];
   readonly fileBytes: number;
   readonly sqlite: string;
   readonly driver: string;
@@ -41,6 +45,7 @@ export const memoryStats: ReadOperation<TenantLife, StatsRow> = readOperation("m
     space: space?.identity,
     dimensions: space?.dimensions,
     pipelines: listPipelines(connection),
+    declared: declaredKeys(connection).map(({ name, kind, complete }) => ({ name, kind, complete })),
     fileBytes: count("SELECT page_count * page_size AS count FROM pragma_page_count(), pragma_page_size()"),
     sqlite: connection.driver.sqliteVersion,
     driver: connection.driver.name,

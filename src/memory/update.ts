@@ -1,4 +1,4 @@
-import { type WriteOperation, writeOperation } from "../database/operation.ts";
+import { type WriteOperation, type WriteUnit, writeOperation } from "../database/operation.ts";
 import type { SpaceIdentity } from "../embedding/spaces.ts";
 import { HoldfastError } from "../errors/index.ts";
 import { insertRevision } from "../segments/sqlite/event-revisions.ts";
@@ -10,8 +10,9 @@ import {
   type StoredEvent,
   vouchedBy,
 } from "../segments/sqlite/events.ts";
-import { renewChecksums } from "../segments/sqlite/segments.ts";
+import { renewChecksums, segmentsOf } from "../segments/sqlite/segments.ts";
 import { changeOf, noteChanges } from "./changes.ts";
+import { ColumnWriter } from "./declared-fill.ts";
 import type { EventUpdate } from "./event-contract.ts";
 import { assertPropertyCount, digestOf, propertyChanges, toContent } from "./event-input.ts";
 import { findInScope, type Scope } from "./event-rows.ts";
@@ -68,6 +69,7 @@ export const updateEventRow: WriteOperation<UpdateInput, UpdateOutput> = writeOp
     replaceEvent(connection, { event: stored.event, owner, revision }, input.event, nowMicros);
     if (input.part === undefined) {
       renewChecksums(connection, tenant, stored.event, vouchedBy(owner, input.event, revision));
+      renewColumns(unit, tenant, stored.event);
     } else {
       const records = new SegmentRecords(unit, input.tenant, input.space);
       records.remove(stored.event);
@@ -80,6 +82,14 @@ export const updateEventRow: WriteOperation<UpdateInput, UpdateOutput> = writeOp
     return updated;
   },
 );
+
+/** The text stays and its vectors with it; what lies beside them follows the properties (S4). */
+function renewColumns(unit: WriteUnit, tenant: number, event: number): void {
+  const columns = new ColumnWriter(unit, { areEmpty: false });
+  for (const { segment, vectors } of segmentsOf(unit.connection, event))
+    columns.write({ tenant, event, segment, vectors });
+  columns.finish();
+}
 
 export function damagedEvent(id: string): HoldfastError {
   const message = "The stored event is damaged and is not answered; remember it anew, or restore it from a backup.";

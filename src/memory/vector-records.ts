@@ -5,6 +5,7 @@ import { assertSameSpace, currentSpace, insertSpace, type Space, type SpaceIdent
 import { HoldfastError } from "../errors/index.ts";
 import { createLife, findLife, type Life } from "../registry/lives.ts";
 import type { EventOwner, NewEvent } from "../segments/sqlite/events.ts";
+import { declaredColumns, declaredValues } from "./declared-keys.ts";
 import { noteStorage, partitionKey, storageOf, type TenantLife } from "./tenants.ts";
 
 /** System fields that lie beside the vectors as columns, so that filters on them act during the scan (D4). */
@@ -18,13 +19,18 @@ export const VECTOR_PROPERTIES: PropertySchema = {
   created_at: "datetime",
 };
 
-/** In the order of {@link VECTOR_PROPERTIES}. */
+/**
+ * The values beside an event's vectors: {@link VECTOR_PROPERTIES}, then the keys that the database declares. The one way
+ * to them, so that no write leaves a column behind that a filter relies on (S4).
+ */
 export function vectorValues(
+  unit: WriteUnit,
   owner: EventOwner,
-  event: Pick<NewEvent, "producer" | "role" | "kind" | "at">,
+  event: Pick<NewEvent, "producer" | "role" | "kind" | "at" | "properties">,
   createdAt: bigint,
 ): BoundProperties {
-  return [owner.sessionId, owner.user, event.producer, event.role, event.kind, event.at, createdAt];
+  const own = declaredValues(unit, owner.tenant, event.properties);
+  return [owner.sessionId, owner.user, event.producer, event.role, event.kind, event.at, createdAt, ...own];
 }
 
 /** The space that serves; made with its identity in the commit of the first vector (M1). */
@@ -35,7 +41,8 @@ export function ensureSpace(unit: WriteUnit, identity: SpaceIdentity): Space {
     return found;
   }
   // A colon cannot stand in the name of a caller's own store (V12), so the two never meet.
-  const store = ensureStore(unit, { name: "memory:1", dimensions: identity.dimensions, properties: VECTOR_PROPERTIES });
+  const properties = { ...VECTOR_PROPERTIES, ...declaredColumns(unit.connection) };
+  const store = ensureStore(unit, { name: "memory:1", dimensions: identity.dimensions, properties });
   return insertSpace(unit.connection, { ...identity, store: store.store }, unit.nowMicros);
 }
 
