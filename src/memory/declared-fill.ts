@@ -150,7 +150,9 @@ export class DeclaredFiller {
 
   /** Fills what is left, beside any other process that does. */
   async finish(options: CallOptions, onStep: (step: FillStep) => void): Promise<void> {
-    while (!this.#stopped && this.#database.lookup(hasUnfilled, null)) {
+    while (this.#database.lookup(hasUnfilled, null)) {
+      if (this.#stopped)
+        throw new HoldfastError("CLOSED", "The memory was closed while keys were filled; the next open goes on.");
       onStep(await this.#database.write(fillDeclared, null, { ...options, sizeBytes: STEP_BYTES }));
       await yieldToEventLoop();
     }
