@@ -42,13 +42,14 @@ export const readChanges: ReadOperation<ChangesInput, ChangesOutput> = readOpera
     // One beyond the newest is of another copy of the folder, such as one from before a restore.
     if (after !== undefined && (after < floor || after > highWater)) throw cursorExpired();
     const from = after ?? floor;
+    const own = session === undefined ? [] : [session.session];
     const rows = connection
       .prepare(
         `SELECT sequence, session_id, event_id, kind, revision, at FROM changes
-         WHERE tenant = ? AND sequence > ? AND (? IS NULL OR session = ?) ORDER BY sequence LIMIT ?`,
+         WHERE tenant = ? ${session === undefined ? "" : "AND session = ?"} AND sequence > ? ORDER BY sequence LIMIT ?`,
         { bigints: true },
       )
-      .all(tenant.tenant, from, session?.session ?? null, session?.session ?? null, limit);
+      .all(tenant.tenant, ...own, from, limit);
     return {
       rows: rows.map((row) => ({
         sequence: Number(row.sequence),

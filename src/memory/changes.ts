@@ -18,7 +18,7 @@ CREATE TABLE changes (
   at INTEGER NOT NULL
 ) STRICT;
 CREATE INDEX changes_by_tenant ON changes (tenant, sequence);
-CREATE INDEX changes_by_event ON changes (tenant, event_id);
+CREATE INDEX changes_by_session ON changes (tenant, session, sequence);
 CREATE TABLE change_feed (one INTEGER PRIMARY KEY CHECK (one = 1), kept INTEGER NOT NULL) STRICT;
 INSERT INTO change_feed (one, kept) VALUES (1, 100000);`;
 

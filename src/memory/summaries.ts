@@ -87,15 +87,18 @@ export const readSummaryWork: ReadOperation<SummaryWorkInput, SummaryWork> = rea
   (view, { session, keepEvents, limit }) => {
     requireSession(view.connection, session);
     const summary = findSummary(view.connection, session.session);
-    const rows = sessionEventsBehind(view.connection, session.session, {
-      place: summary && { at: summary.to.at, event: summary.to.event },
-      limit: limit + keepEvents,
-    });
-    const due = rows.slice(0, Math.max(0, Math.min(limit, rows.length - keepEvents)));
-    const events = due
-      .map((row) => toWholeEvent(view.connection, session.tenant.tenant, row))
-      .filter((event) => event !== "damaged");
-    return { summary, events };
+    let place: EventPlace | undefined = summary && { at: summary.to.at, event: summary.to.event };
+    for (;;) {
+      const rows = sessionEventsBehind(view.connection, session.session, { place, limit: limit + keepEvents });
+      const due = rows.slice(0, Math.max(0, Math.min(limit, rows.length - keepEvents)));
+      const events = due
+        .map((row) => toWholeEvent(view.connection, session.tenant.tenant, row))
+        .filter((event) => event !== "damaged");
+      const last = due.at(-1);
+      if (events.length > 0 || last === undefined) return { summary, events };
+      // Damaged ones alone: the summary goes on behind them.
+      place = { at: BigInt(last.at as bigint), event: Number(last.event) };
+    }
   },
 );
 

@@ -107,7 +107,7 @@ describe("the feed of changes", () => {
     await other.close();
   });
 
-  it("[S14] a cursor that is older than what is kept, of another life, or of a later copy is refused by name", async () => {
+  it("[S14] a cursor that is older than what is kept, of another life, or beyond what is there is refused by name", async () => {
     const { memory, session, raw, count } = await told(1);
     raw.exec("UPDATE change_feed SET kept = 100");
     const first = (await memory.changes({ limit: 1 })).cursor;
@@ -248,6 +248,15 @@ describe("the rolling summary", () => {
       ["m0", "m1", "m2"],
       ["m0", "m2"],
     ]);
+  });
+
+  it("[S13, E11] goes on behind damaged events, however many there are", async () => {
+    const { session, raw } = await told(8, { summarise: counting().summarise });
+    raw.exec("UPDATE events SET text = 'changed' WHERE id IN ('m0', 'm1', 'm2')");
+    expect(await session.updateSummary({ keepEvents: 1, maxEventsPerCall: 2 })).toMatchObject({
+      text: "m3;m4 m5;m6;",
+      events: 4,
+    });
   });
 
   it("[S13] a hook that fails changes nothing, and its error is the cause", async () => {
