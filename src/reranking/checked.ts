@@ -8,7 +8,7 @@ export type Reranked = { readonly scores: readonly number[] } | { readonly faile
 /** How long one call of a reranker is waited for. */
 const RERANK_TIMEOUT_MS = 10_000;
 
-const REASON_CHARACTERS_MAX = 200;
+const NAME = /^[A-Z][A-Za-z]{1,60}$/;
 
 /**
  * Calls a reranker and checks its answer: a finite score for each document, none twice. A failure is an outcome and no
@@ -31,8 +31,16 @@ export async function rerankChecked(
   } catch (error) {
     if (signal?.aborted === true) throw error;
     if (late.aborted) return { failed: `It did not answer within ${timeoutMs} ms.` };
-    return { failed: (error instanceof Error ? error.message : String(error)).slice(0, REASON_CHARACTERS_MAX) };
+    return { failed: reasonOf(error) };
   }
+}
+
+/** Its kind and status: the message of a provider may quote texts and keys (O4). */
+function reasonOf(error: unknown): string {
+  const { name, status, statusCode } = (error ?? {}) as Readonly<Record<string, unknown>>;
+  const kind = typeof name === "string" && NAME.test(name) ? name : "an error";
+  const number = Number(status ?? statusCode);
+  return Number.isInteger(number) ? `It raised ${kind}, status ${number}.` : `It raised ${kind}.`;
 }
 
 function toScores(answer: unknown, count: number): Reranked {

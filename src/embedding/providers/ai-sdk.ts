@@ -1,5 +1,8 @@
+import { assertOptions, type OptionNames } from "../../contract/option-names.ts";
 import { HoldfastError } from "../../errors/index.ts";
+import { anySignal } from "../../io/signals.ts";
 import type { Embedder, EmbedOptions } from "../embedder.ts";
+import type { IdentityValue } from "../identity-options.ts";
 import { applyTemplate, assertTemplates, inGroups, type TextTemplates } from "./text-groups.ts";
 
 /** An embedding model of the Vercel AI SDK (specifications v2 to v4), taken by its shape: no package is needed. */
@@ -20,8 +23,8 @@ export interface AiSdkEmbeddingModel {
 export interface AiSdkEmbedderOptions {
   /** Length of the model's vectors. */
   readonly dimensions: number;
-  /** Options of the model's provider, such as `{ openai: { dimensions: 512 } }`; what changes vectors belongs into `identity` too. */
-  readonly providerOptions?: Readonly<Record<string, unknown>>;
+  /** Options of the model's provider as plain JSON, such as `{ openai: { dimensions: 512 } }`. Part of the identity; no secrets. */
+  readonly providerOptions?: Readonly<Record<string, IdentityValue>>;
   /** Which weights stand behind the model's name. */
   readonly revision?: string;
   readonly requestedDimensions?: number;
@@ -29,6 +32,16 @@ export interface AiSdkEmbedderOptions {
   readonly maxTokens?: number;
   readonly countTokens?: (text: string) => number;
 }
+
+const OPTION_NAMES: OptionNames<AiSdkEmbedderOptions> = {
+  dimensions: true,
+  providerOptions: true,
+  revision: true,
+  requestedDimensions: true,
+  templates: true,
+  maxTokens: true,
+  countTokens: true,
+};
 
 /** When a model does not say how many texts it takes. */
 const TEXTS_PER_CALL = 64;
@@ -42,7 +55,8 @@ const PARALLEL_CALLS = 4;
  */
 export function aiSdkEmbedder(model: AiSdkEmbeddingModel, options: AiSdkEmbedderOptions): Embedder {
   assertModel(model);
-  const { dimensions, revision, requestedDimensions, templates, maxTokens, countTokens } = options;
+  assertOptions(options, OPTION_NAMES, "aiSdkEmbedder");
+  const { dimensions, revision, requestedDimensions, templates, maxTokens, countTokens, providerOptions } = options;
   if (templates !== undefined) assertTemplates(templates);
   return {
     identity: {
@@ -51,6 +65,7 @@ export function aiSdkEmbedder(model: AiSdkEmbeddingModel, options: AiSdkEmbedder
       ...(revision !== undefined && { revision }),
       ...(requestedDimensions !== undefined && { requestedDimensions }),
       ...(templates && { templates }),
+      ...(providerOptions && { options: providerOptions }),
     },
     dimensions,
     ...(maxTokens !== undefined && { maxTokens }),
@@ -73,12 +88,14 @@ async function embed(
   );
   const answers: Float32Array[][] = [];
   let next = 0;
+  const failed = new AbortController();
+  const abortSignal = signal === undefined ? failed.signal : anySignal([signal, failed.signal]);
   const work = async (): Promise<void> => {
-    for (let index = next++; index < groups.length; index = next++) {
+    for (let index = next++; index < groups.length && !failed.signal.aborted; index = next++) {
       const values = [...(groups[index] ?? [])];
       const { embeddings } = await model.doEmbed({
         values,
-        ...(signal && { abortSignal: signal }),
+        abortSignal,
         ...(providerOptions && { providerOptions }),
       });
       if (!Array.isArray(embeddings) || embeddings.length !== values.length)
@@ -86,7 +103,13 @@ async function embed(
       answers[index] = embeddings.map((embedding) => Float32Array.from(embedding));
     }
   };
-  await Promise.all(Array.from({ length: Math.min(parallel, groups.length) }, work));
+  try {
+    await Promise.all(Array.from({ length: Math.min(parallel, groups.length) }, work));
+  } catch (error) {
+    // What the others would bring is thrown away, and paid for.
+    failed.abort();
+    throw error;
+  }
   return answers.flat();
 }
 

@@ -18,7 +18,7 @@ export class HttpStatusError extends Error {
   }
 }
 
-const RETRIED = new Set([408, 409, 425, 429, 500, 502, 503, 504]);
+const RETRIED = new Set([408, 409, 425, 429]);
 const BACKOFF_MS = 500;
 const BACKOFF_MAX_MS = 30_000;
 /** Nobody is waited for longer, whatever a service asks. */
@@ -58,9 +58,11 @@ function delayMs(error: unknown, attempt: number): number {
   return Math.min(BACKOFF_MS * 2 ** attempt, BACKOFF_MAX_MS) * (0.5 + randomFraction() / 2);
 }
 
-/** Whatever is no status came from the way to the service, or is an answer that cannot be read: repeated too. */
+/** Whatever is no status and no answer came from the way to the service: repeated too. */
 function isRetried(error: unknown): boolean {
-  return error instanceof HttpStatusError ? RETRIED.has(error.status) : !(error instanceof AnswerError);
+  return error instanceof HttpStatusError
+    ? RETRIED.has(error.status) || error.status >= 500
+    : !(error instanceof AnswerError);
 }
 
 /** An answer that is not what was asked for; asking again would bring the same. */

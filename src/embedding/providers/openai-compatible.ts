@@ -1,4 +1,5 @@
 import { LIMITS } from "../../contract/limits.ts";
+import { assertOptions, type OptionNames } from "../../contract/option-names.ts";
 import { HoldfastError } from "../../errors/index.ts";
 import { anySignal } from "../../io/signals.ts";
 import { abortError } from "../abort.ts";
@@ -34,6 +35,23 @@ export interface OpenAiCompatibleOptions {
   /** Requests at the same time, 1…64; default 2. */
   readonly concurrency?: number;
 }
+
+const OPTION_NAMES: OptionNames<OpenAiCompatibleOptions> = {
+  baseUrl: true,
+  model: true,
+  dimensions: true,
+  apiKey: true,
+  requestDimensions: true,
+  headers: true,
+  templates: true,
+  maxTokens: true,
+  countTokens: true,
+  textsPerCall: true,
+  tokensPerCall: true,
+  timeoutMs: true,
+  maxRetries: true,
+  concurrency: true,
+};
 
 /** Beside the numbers: keys, white space, usage. */
 const ANSWER_BYTES = 1024 * 1024;
@@ -83,22 +101,26 @@ class EmbeddingCall {
     const groups = inGroups(inputs, this.#settings);
     const answers: Float32Array[][] = [];
     let next = 0;
+    // The first failure ends the others: what they would bring is thrown away, and paid for.
+    const failed = new AbortController();
+    const signal = anySignal([this.#signal, failed.signal]);
     const work = async (): Promise<void> => {
-      for (let index = next++; index < groups.length; index = next++) {
+      for (let index = next++; index < groups.length && !signal.aborted; index = next++) {
         const group = groups[index] ?? [];
-        answers[index] = await withRetries(() => this.#request(group), { retries: maxRetries, signal: this.#signal });
+        answers[index] = await withRetries(() => this.#request(group, signal), { retries: maxRetries, signal });
       }
     };
     try {
       await Promise.all(Array.from({ length: Math.min(concurrency, groups.length) }, work));
     } catch (error) {
+      failed.abort();
       if (this.#signal.aborted) throw abortError(this.#signal);
       throw error;
     }
     return answers.flat();
   }
 
-  async #request(input: readonly string[]): Promise<Float32Array[]> {
+  async #request(input: readonly string[], signal: AbortSignal): Promise<Float32Array[]> {
     const { baseUrl, model, dimensions, requestDimensions, headers, apiKey, timeoutMs } = this.#settings;
     const key = typeof apiKey === "function" ? await apiKey() : apiKey;
     const response = await fetch(new URL("embeddings", baseUrl), {
@@ -112,7 +134,7 @@ class EmbeddingCall {
       body: JSON.stringify({ model, input, encoding_format: "float", ...(requestDimensions && { dimensions }) }),
       // A key is for the host that it was given for.
       redirect: "manual",
-      signal: anySignal([this.#signal, AbortSignal.timeout(timeoutMs)]),
+      signal: anySignal([signal, AbortSignal.timeout(timeoutMs)]),
     });
     const bytesMax = ANSWER_BYTES + input.length * dimensions * BYTES_PER_COMPONENT;
     const body = await readBody(response, bytesMax);
@@ -142,7 +164,7 @@ async function readBody(response: Response, bytesMax: number): Promise<unknown> 
 function reasonOf(body: unknown): string | undefined {
   const error = (body as { readonly error?: { readonly code?: unknown; readonly type?: unknown } } | undefined)?.error;
   return [error?.code, error?.type].find(
-    (name): name is string => typeof name === "string" && /^[\w.-]{1,64}$/.test(name),
+    (name): name is string => typeof name === "string" && /^[a-z]+(?:_[a-z]+){0,7}$/.test(name),
   );
 }
 
@@ -178,6 +200,7 @@ function toVector(embedding: unknown): Float32Array {
 }
 
 function checkSettings(options: OpenAiCompatibleOptions) {
+  assertOptions(options, OPTION_NAMES, "openAiCompatibleEmbedder");
   const { model, dimensions, templates } = options;
   if (typeof model !== "string" || model === "") throw invalid("model names the embedding model.");
   assertWhole(dimensions, { name: "dimensions", from: 1, to: LIMITS.dimensionsMax });
@@ -213,6 +236,7 @@ function toBaseUrl(text: unknown): URL {
     const url = new URL(String(text));
     if (url.username !== "" || url.password !== "") throw invalid("Give the key as apiKey, not inside baseUrl.");
     if (url.protocol === "http:" || url.protocol === "https:") {
+      if (url.search !== "" || url.hash !== "") throw invalid("baseUrl has no query: send what it says in headers.");
       if (!url.pathname.endsWith("/")) url.pathname += "/";
       return url;
     }

@@ -52,6 +52,8 @@ describe("an embedding model of the AI SDK", () => {
   it("[M1] is identified by provider, model and what its caller adds", () => {
     const { made } = model();
     const text = identityText(aiSdkEmbedder(made, { dimensions: 2, revision: "7" }));
+    const asked = { dimensions: 2, providerOptions: { test: { dimensions: 2 } } };
+    expect(identityText(aiSdkEmbedder(made, asked))).not.toBe(identityText(aiSdkEmbedder(made, { dimensions: 2 })));
     expect(JSON.parse(text)).toMatchObject({
       provider: "test.embedding",
       model: "small",

@@ -106,8 +106,8 @@ describe("an OpenAI-compatible embedder", () => {
   });
 
   it("[M1] has an identity of host, model and size asked for; no key, whatever the spelling of the URL", () => {
-    const texts = ["http://127.0.0.1:8080/v1", "http://127.0.0.1:8080/v1/", "http://127.0.0.1:8080/v1?x=1"].map(
-      (baseUrl) => identityText(embedder({ baseUrl, apiKey: `sk-${baseUrl.length}` })),
+    const texts = ["http://127.0.0.1:8080/v1", "http://127.0.0.1:8080/v1/", "http://127.0.0.1:8080"].map((baseUrl) =>
+      identityText(embedder({ baseUrl, apiKey: `sk-${baseUrl.length}` })),
     );
     expect(new Set(texts).size).toBe(1);
     expect(texts[0]).not.toContain("sk-");
@@ -117,6 +117,8 @@ describe("an OpenAI-compatible embedder", () => {
   it.each([
     ["no URL", { baseUrl: "api.openai.com" }],
     ["a key in the URL", { baseUrl: "https://me:sk-secret@host/v1" }],
+    ["a query in the URL", { baseUrl: "https://host/v1?api-version=1" }],
+    ["a misspelt option", { maxRetrys: 9 } as object],
     ["no model", { model: "" }],
     ["no dimensions", { dimensions: 0 }],
     ["a template without its place", { templates: { query: "query" } }],
