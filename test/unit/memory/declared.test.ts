@@ -136,7 +136,9 @@ function keysOf(filter: Filter): readonly string[] {
 }
 
 async function planOf(memory: Pick<Memory, "recall">, where: string) {
-  const { hits, explanation } = await memory.recall("tea", { where, limit: 10_000, explain: true });
+  // Words alone would find it whatever its columns say.
+  const options = { where, limit: 10_000, explain: true, channels: ["vector"] } as const;
+  const { hits, explanation } = await memory.recall("tea", options);
   return { plan: explanation?.filter, events: hits.map(({ event }) => event).sort() };
 }
 
