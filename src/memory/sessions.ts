@@ -157,7 +157,7 @@ export function endingSessions(connection: Connection, tenant: TenantLife): read
 export function requireSession(connection: Connection, life: SessionLife): void {
   requireTenant(connection, life.tenant);
   const row = connection
-    .prepare("SELECT 1 AS found FROM sessions WHERE session = ? AND incarnation = ?")
+    .prepare("SELECT 1 AS found FROM sessions WHERE session = ? AND incarnation = ? AND ending = 0")
     .get(life.session, life.incarnation);
   if (row === undefined) throw new HoldfastError("STALE", "The session of this handle was deleted; ask for it anew.");
 }

@@ -4,6 +4,7 @@ import { describe, expect, it } from "vitest";
 import { DATABASE_FILE } from "../../../src/database/open-files.ts";
 import { FORGOTTEN_PER_COMMIT } from "../../../src/memory/forget.ts";
 import { openMemory } from "../../../src/open-memory.ts";
+import { eventNumbers } from "../../../src/segments/sqlite/event-filter.ts";
 import { createHashEmbedder } from "../../doubles/hash-embedder.ts";
 import { openMemoryBed } from "./memories.ts";
 
@@ -88,6 +89,11 @@ describe("forgetting", () => {
     expect((await forgetting).forgotten).toBeGreaterThanOrEqual(many.length);
     expect(await memory.forget({ where: "kind = 'note'" })).toMatchObject({ forgotten: expect.any(Number) });
     expect(await ids()).toEqual(["a1", "a2", "b1", "b2", "c1", "c2"]);
+  });
+
+  it("[S6] what is remembered behind the newest event that was meant is not looked at", async () => {
+    const { raw } = await filled();
+    expect(eventNumbers(raw, { tenant: 1, filter: undefined, upTo: 4 }, 10)).toEqual([1, 2, 3, 4]);
   });
 
   it("[E14] erasing by filter takes the words and texts out of the file, their history too", async () => {

@@ -73,8 +73,9 @@ describe("tenants", () => {
 
   it("[G1] a deletion that was cut short is finished after the next open", async () => {
     const { memory, path, raw, count } = await openMemoryBed();
-    await fill(memory, "kept");
+    const handle = await fill(memory, "kept");
     raw.exec("UPDATE sessions SET ending = 1");
+    await everySessionCallIsStale(handle);
     expect(await memory.getSession("kept-chat")).toBeUndefined();
     expect((await memory.recall("Lisbon")).hits).toEqual([]);
     expect(await memory.count()).toBe(0);
