@@ -52,10 +52,16 @@ export function retryAfterMs(header: string | null): number | undefined {
   return Number.isNaN(at) ? undefined : Math.max(0, at - systemClock.nowMicros() / 1_000);
 }
 
-function delayMs(error: unknown, attempt: number): number {
+/** How long to wait before the next try, in milliseconds. */
+export function delayMs(error: unknown, attempt: number): number {
   const asked = error instanceof HttpStatusError ? error.retryAfterMs : undefined;
-  if (asked !== undefined) return Math.min(asked, RETRY_AFTER_MAX_MS);
-  return Math.min(BACKOFF_MS * 2 ** attempt, BACKOFF_MAX_MS) * (0.5 + randomFraction() / 2);
+  // "At once" from a service that has just refused would spend every repeat within a few milliseconds.
+  if (asked !== undefined) return Math.min(Math.max(asked, jittered(BACKOFF_MS)), RETRY_AFTER_MAX_MS);
+  return jittered(Math.min(BACKOFF_MS * 2 ** attempt, BACKOFF_MAX_MS));
+}
+
+function jittered(ms: number): number {
+  return ms * (0.5 + randomFraction() / 2);
 }
 
 /** Whatever is no status and no answer came from the way to the service: repeated too. */

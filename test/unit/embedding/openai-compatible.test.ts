@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { embedEach } from "../../../src/embedding/each.ts";
 import { identityText } from "../../../src/embedding/identity.ts";
-import { retryAfterMs } from "../../../src/embedding/providers/http-retry.ts";
+import { delayMs, HttpStatusError, retryAfterMs } from "../../../src/embedding/providers/http-retry.ts";
 import {
   type OpenAiCompatibleOptions,
   openAiCompatibleEmbedder,
@@ -127,6 +127,16 @@ describe("an OpenAI-compatible embedder", () => {
   ])("[V14] with %s is refused at once", (_, options) => {
     expect(() => embedder(options)).toThrowError(expect.objectContaining({ code: "INVALID_ARGUMENT" }));
     expect(() => embedder(options)).not.toThrow(/sk-secret/);
+  });
+
+  it("waits as long as the service asks, but neither not at all nor for hours", () => {
+    const asked = (ms: number | undefined, attempt: number) =>
+      delayMs(new HttpStatusError(429, undefined, ms), attempt);
+    expect(asked(7_000, 0)).toBe(7_000);
+    expect(asked(0, 19)).toBeGreaterThanOrEqual(250);
+    expect(asked(86_400_000, 0)).toBe(60_000);
+    expect(asked(undefined, 19)).toBeGreaterThanOrEqual(15_000);
+    expect(asked(undefined, 19)).toBeLessThanOrEqual(30_000);
   });
 
   it("reads Retry-After in seconds and as a date", () => {
