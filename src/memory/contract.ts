@@ -248,7 +248,7 @@ export interface Session extends EventCalls, ExportCalls<ScopedListOptions>, Ses
   readonly created: boolean;
   /**
    * Keeps an event; durable and findable when it answers. The same event under the same id may be sent
-   * again; another one under that id raises EVENT_CONFLICT.
+   * again; another one under that id, or the same one in another session, raises EVENT_CONFLICT.
    */
   remember(event: EventInput, options?: CallOptions): Promise<RememberReceipt>;
   /** Keeps many events in one commit: all or none. */

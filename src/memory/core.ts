@@ -124,7 +124,7 @@ export class MemoryCore {
     const digests = await this.database.read(knownEvents, known, options);
     const fresh = events.filter((event, index) => {
       const stored = digests[index];
-      if (stored !== undefined) assertSameEvent(event, stored);
+      if (stored !== undefined) assertSameEvent(event, session, stored);
       return stored === undefined;
     });
     const written = await this.#write(session, fresh, options);
@@ -159,6 +159,7 @@ export class MemoryCore {
     const { identity } = this.pipeline.identity;
     const input = {
       tenant,
+      session,
       ...request.search,
       channels: request.channels,
       words,

@@ -10,6 +10,7 @@ import { countPending } from "./pending-rows.ts";
 import { CandidateSet, rankWithNeighbours } from "./ranking.ts";
 import { admit, type Coverage, type FilterPlan, TextChannel, VectorChannel } from "./recall-channels.ts";
 import { withoutEnding } from "./scope.ts";
+import { requireSession, type SessionLife } from "./sessions.ts";
 import { requireTenant, type TenantLife } from "./tenants.ts";
 
 /**
@@ -26,6 +27,8 @@ export type VectorSearchState =
 
 export interface RecallInput {
   readonly tenant: TenantLife;
+  /** Of the handle that asks: while the question was embedded its life may have ended. */
+  readonly session: SessionLife | undefined;
   readonly filter: BoundFilter | undefined;
   /** Words of the question without its common ones, as the text index knows them. */
   readonly words: readonly string[];
@@ -79,6 +82,7 @@ export const recallSegments: ReadOperation<RecallInput, RecallOutput> = readOper
   "memory.recall",
   (view, given) => {
     const counts = requireTenant(view.connection, given.tenant);
+    if (given.session !== undefined) requireSession(view.connection, given.session);
     const input = { ...given, filter: withoutEnding(view.connection, given.tenant, given.filter) };
     const vectors = new VectorChannel(view, input);
     const coverage = coverageOf(view, input, vectors.state);

@@ -17,6 +17,7 @@ import {
 } from "../segments/sqlite/events.ts";
 import { hasPending } from "../segments/sqlite/pending-vectors.ts";
 import { changeOf, type NewChange, noteChanges } from "./changes.ts";
+import { removeEvents } from "./forget.ts";
 import { type EventPart, SegmentRecords } from "./segment-records.ts";
 import { ownerOf, requireSession, type SessionLife } from "./sessions.ts";
 import { dropSummary } from "./summaries.ts";
@@ -38,6 +39,7 @@ export const rememberEvents: WriteOperation<RememberInput, RememberOutput> = wri
   (unit, input) => {
     requireSession(unit.connection, input.session);
     const parts = input.parts ?? [];
+    freeIds(unit, input.session, parts);
     const fresh = parts.map(({ event }) => isNew(unit, input.session, event));
     const pending = (): readonly boolean[] =>
       parts.map(({ event }) => hasPending(unit.connection, input.session.tenant.tenant, event.id));
@@ -59,18 +61,32 @@ export const rememberEvents: WriteOperation<RememberInput, RememberOutput> = wri
   },
 );
 
-function isNew(unit: WriteUnit, { tenant }: SessionLife, event: NewEvent): boolean {
-  const digests = findEventDigests(unit.connection, tenant.tenant, event.id);
+/** What is left of a session that is being deleted holds no id: it would take a new event along when it goes. */
+function freeIds(unit: WriteUnit, { tenant }: SessionLife, parts: readonly EventPart[]): void {
+  const gone = parts.flatMap(({ event }) => {
+    const digests = findEventDigests(unit.connection, tenant.tenant, event.id);
+    return digests?.isEnding === true ? [digests.event] : [];
+  });
+  removeEvents(unit, tenant, gone);
+}
+
+function isNew(unit: WriteUnit, session: SessionLife, event: NewEvent): boolean {
+  const digests = findEventDigests(unit.connection, session.tenant.tenant, event.id);
   if (digests === undefined) return true;
-  assertSameEvent(event, digests);
+  assertSameEvent(event, session, digests);
   return false;
 }
 
-/** An event that is repeated must say what it says now, or what it first said (S3); so a late retry undoes no update. */
-export function assertSameEvent(event: NewEvent, stored: EventDigests): void {
+/**
+ * An event that is repeated stands in the same session and must say what it says now, or what it first said (S3); so a
+ * late retry undoes no update. In another session nobody would find it.
+ */
+export function assertSameEvent(event: NewEvent, { session }: SessionLife, stored: EventDigests): void {
   const sameContent = event.digest === stored.digest || event.digest === stored.firstDigest;
-  if (sameContent && (!event.atGiven || event.at === stored.at)) return;
-  const message = `The event ${JSON.stringify(event.id)} exists in this memory and says something else; give the new one an id of its own.`;
+  const isSame = sameContent && (!event.atGiven || event.at === stored.at);
+  if (isSame && session === stored.session) return;
+  const how = isSame ? "in another session" : "and says something else";
+  const message = `The event ${JSON.stringify(event.id)} exists in this memory ${how}; give the new one an id of its own.`;
   throw new HoldfastError("EVENT_CONFLICT", message, { details: { event: event.id } });
 }
 
@@ -98,6 +114,7 @@ export const knownEvents: ReadOperation<KnownEventsInput, readonly (KnownEvent |
     const { tenant } = session.tenant;
     return events.map((id) => {
       const digests = findEventDigests(view.connection, tenant, id);
+      if (digests?.isEnding === true) return undefined;
       return digests && { ...digests, pending: hasPending(view.connection, tenant, id) };
     });
   },

@@ -53,6 +53,10 @@ export interface StoredEvent {
 
 /** What tells whether an event that is sent again is the same (S3). */
 export interface EventDigests {
+  readonly event: number;
+  readonly session: number;
+  /** Its session is being deleted: nobody finds the event any more, and its id is free. */
+  readonly isEnding: boolean;
   /** Of what it says now, and of what was first given: a retry that comes after an update is still the same event. */
   readonly digest: string;
   readonly firstDigest: string;
@@ -69,11 +73,22 @@ export const EVENT_COLUMNS =
 const FROM = "FROM events AS e JOIN sessions AS n ON n.session = e.session";
 
 export function findEventDigests(connection: Connection, tenant: number, id: string): EventDigests | undefined {
-  const select = connection.prepare("SELECT digest, first_digest, at FROM events WHERE tenant = ? AND id = ?", {
-    bigints: true,
-  });
-  const row = select.get(tenant, id);
-  return row && { digest: String(row.digest), firstDigest: String(row.first_digest), at: BigInt(row.at as bigint) };
+  const row = connection
+    .prepare(
+      `SELECT e.event, e.session AS number, n.ending, e.digest, e.first_digest, e.at ${FROM} WHERE e.tenant = ? AND e.id = ?`,
+      { bigints: true },
+    )
+    .get(tenant, id);
+  return (
+    row && {
+      event: Number(row.event),
+      session: Number(row.number),
+      isEnding: Number(row.ending) === 1,
+      digest: String(row.digest),
+      firstDigest: String(row.first_digest),
+      at: BigInt(row.at as bigint),
+    }
+  );
 }
 
 export function findEvent(

@@ -66,6 +66,20 @@ describe("remembering", () => {
     expect(count("events")).toBe(1);
   });
 
+  it("[S3] an event of another session is another one: the same content under its id is refused, not swallowed", async () => {
+    const { memory, embedder } = await openMemoryBed();
+    const [first, second] = [await memory.createSession("a"), await memory.createSession("b")];
+    await first.remember({ id: "1", text: "hello" });
+    const embedded = embedder.textsEmbedded;
+    const refused = { code: "EVENT_CONFLICT", details: { event: "1" } };
+    await expect(second.remember({ id: "1", text: "hello" })).rejects.toMatchObject(refused);
+    await expect(second.rememberMany([{ text: "new" }, { id: "1", text: "hello" }])).rejects.toMatchObject(refused);
+    expect(embedder.textsEmbedded).toBe(embedded);
+    expect([await first.count(), await second.count()]).toEqual([1, 0]);
+    const racing = await Promise.allSettled([first, second].map((to) => to.remember({ id: "2", text: "at once" })));
+    expect(racing.map(({ status }) => status).sort()).toEqual(["fulfilled", "rejected"]);
+  });
+
   it("[V18, S3] the same event sent many times at once is kept once", async () => {
     const { memory, count } = await openMemoryBed();
     const session = await memory.createSession("a");

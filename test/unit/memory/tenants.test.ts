@@ -104,6 +104,43 @@ describe("tenants", () => {
     expect(count("event_revisions")).toBe(1);
   });
 
+  it("[S3, S6] what is left of a session that is being deleted takes no new event along", async () => {
+    const { memory, raw, count } = await openMemoryBed();
+    const old = await memory.createSession("old");
+    await old.remember({ id: "e", text: "The meeting is on Monday." });
+    // Cut short right behind the commit that ends it.
+    raw.exec("UPDATE sessions SET ending = 1");
+    const session = await memory.createSession("new");
+    expect(await session.remember({ id: "e", text: "The meeting is on Monday." })).toMatchObject({ created: true });
+    await memory.deleteSession("old");
+    expect((await session.recall("meeting Monday")).hits.map(({ event }) => event)).toEqual(["e"]);
+    expect([count("events"), count("segments"), count("vectors_1")]).toEqual([1, 1, 1]);
+  });
+
+  it("[S11] a recall whose session is deleted and made anew while the question is embedded answers nothing of either", async () => {
+    let [reached, release] = [(): void => undefined, (): void => undefined];
+    const embedding = new Promise<void>((resolve) => {
+      reached = resolve;
+    });
+    const gate = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    const before = (_: readonly string[], kind: string): Promise<void> | undefined => {
+      if (kind !== "query") return undefined;
+      reached();
+      return gate;
+    };
+    const { memory } = await openMemoryBed({ embedder: createHashEmbedder({ before }) });
+    const old = await memory.createSession("s", { user: "alice" });
+    await old.remember({ text: "Alice keeps bees." });
+    const answer = old.recall("who keeps bees?");
+    await embedding;
+    await memory.deleteSession("s");
+    await (await memory.createSession("s", { user: "bob" })).remember({ text: "Bob keeps bees." });
+    release();
+    await expect(answer).rejects.toMatchObject({ code: "STALE" });
+  });
+
   it("[S11] a session that is being deleted is finished by whoever creates its id anew", async () => {
     const { memory, raw } = await openMemoryBed();
     await fill(memory, "a");
