@@ -63,8 +63,10 @@ export async function embedBatch(
   assertNotAborted(signal);
   let answer: unknown;
   try {
-    // An embedder may ignore the signal; its caller is let go all the same.
-    answer = await untilAborted(embedder.embed(batch.texts, { kind, ...(signal !== undefined && { signal }) }), signal);
+    // A list of its own: an embedder that empties or sorts what it is given would move vectors to other texts.
+    const texts = [...batch.texts];
+    // It may ignore the signal; its caller is let go all the same.
+    answer = await untilAborted(embedder.embed(texts, { kind, ...(signal !== undefined && { signal }) }), signal);
   } catch (error) {
     if (isHoldfastError(error)) throw error;
     assertNotAborted(signal);

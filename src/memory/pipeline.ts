@@ -18,6 +18,7 @@ import type { SegmentRange } from "../segments/sqlite/segments.ts";
 import { textRanges } from "./blocks.ts";
 import { type Derivation, derivationName } from "./derivation.ts";
 import type { PipelineNames } from "./pipelines.ts";
+import { embedQuestion } from "./question-vector.ts";
 import { type EmbeddedSegment, embedSegments, type UnembeddedSegment } from "./segment-embedding.ts";
 import type { EventPart, SegmentPart } from "./segment-records.ts";
 import { type Segmentation, segmentationName, segmentRanges } from "./segmentation.ts";
@@ -39,7 +40,7 @@ export type QueryVector =
 /** Texts that fail alone before a service is taken to be down. */
 const GIVE_UP_AFTER = 3;
 
-/** Failures of the embedder that an event survives: it is kept, found by its words, and embedded later (S7). */
+/** Failures of the embedder that an event survives, kept and embedded later, and a question, answered by words (S7). */
 const SURVIVED: ReadonlySet<string> = new Set([
   "EMBEDDING_FAILED",
   "DIMENSION_MISMATCH",
@@ -135,7 +136,7 @@ export class Pipeline {
   }
 
   /**
-   * The question's vector. Words answer without one when the embedder failed, took longer than
+   * The question's vector. Words answer without one when the embedder failed or cannot read the question, took longer than
    * `queryTimeoutMs`, or is still opening and nobody waits for it (S7, D11).
    */
   async embedQuery(
@@ -152,7 +153,7 @@ export class Pipeline {
     const late = AbortSignal.timeout(options.wait === true ? MODEL_WAIT_MS : this.#settings.queryTimeoutMs);
     const signal = options.signal === undefined ? late : anySignal([options.signal, late]);
     try {
-      const [vector] = await embedChecked(this.#embedder, [text], { kind: "query", signal });
+      const vector = await embedQuestion(this.#embedder, text, signal);
       if (vector === undefined) return { withoutVector: "not-embedded" };
       this.#queries.set(key, vector);
       return { vector };
@@ -160,8 +161,8 @@ export class Pipeline {
       // The caller's own bounds end the call; the embedder's lateness does not.
       if (options.signal?.aborted === true) throw error;
       if (late.aborted && !this.#opened) return { withoutVector: "model-loading" };
-      if (late.aborted || isHoldfastError(error, "EMBEDDING_FAILED")) return { withoutVector: "not-embedded" };
-      throw error;
+      if (!late.aborted) assertSurvived(error);
+      return { withoutVector: "not-embedded" };
     }
   }
 
@@ -255,7 +256,7 @@ export class Pipeline {
   }
 }
 
-/** Raises what an event does not survive: what the caller can mend, such as a package that is not installed. */
+/** Raises what neither an event nor a question survives: what the caller can mend, such as a package that is not installed. */
 function assertSurvived(error: unknown): HoldfastError {
   if (isHoldfastError(error) && SURVIVED.has(error.code)) return error;
   throw error;

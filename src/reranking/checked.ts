@@ -25,9 +25,10 @@ export async function rerankChecked(
   const late = AbortSignal.timeout(timeoutMs);
   const bound = signal === undefined ? late : anySignal([signal, late]);
   try {
-    // A reranker may ignore the signal, or throw before it answers a promise.
-    const call = (async () => reranker.rerank({ query, documents, signal: bound }))();
-    return toScores(await untilAborted(call, bound), documents.length);
+    // A reranker may ignore the signal, throw before it answers a promise, and change the list that it is given.
+    const { length } = documents;
+    const call = (async () => reranker.rerank({ query, documents: [...documents], signal: bound }))();
+    return toScores(await untilAborted(call, bound), length);
   } catch (error) {
     if (signal?.aborted === true) throw error;
     if (late.aborted) return { failed: `It did not answer within ${timeoutMs} ms.` };

@@ -35,6 +35,29 @@ describe("embedChecked", () => {
     expect(embedder.calls).toEqual([]);
   });
 
+  it("[S7] an embedder that sorts or empties the list that it is given moves no vector to another text", async () => {
+    const hash = createHashEmbedder();
+    const texts = ["zebra", "apple", "mango"];
+    const [zebra] = await embedChecked(hash, ["zebra"], document);
+    const emptying = async (given: readonly string[]): Promise<Float32Array[]> => {
+      const own = given as string[];
+      const vectors: Float32Array[] = [];
+      while (own.length > 0) vectors.push(...(await hash.embed(own.splice(0, 2), document)));
+      return vectors;
+    };
+    const sorting = async (given: readonly string[]): Promise<readonly Float32Array[]> => {
+      const vectors = await hash.embed([...given], document);
+      (given as string[]).sort();
+      return vectors;
+    };
+    for (const embed of [emptying, sorting]) {
+      const vectors = await embedEach({ ...hash, embed }, texts, document);
+      expect(vectors).toHaveLength(3);
+      expect(vectors[0]).toEqual({ vector: zebra });
+    }
+    expect(texts).toEqual(["zebra", "apple", "mango"]);
+  });
+
   it.each(["", "   ", "\n\t", "\u00a0"])("[S3] refuses the empty text %j before anything is sent", async (empty) => {
     const embedder = createHashEmbedder();
     const call = embedChecked(embedder, ["fine", empty], document);

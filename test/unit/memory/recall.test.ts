@@ -141,6 +141,49 @@ describe("recall", () => {
     });
   });
 
+  it("[S5, S3] a question of any length is answered: over the model's window it is embedded in pieces, none left out", async () => {
+    const embedder = createHashEmbedder({ maxTokens: 6 });
+    const { memory } = await openMemoryBed({ embedder });
+    const session = await memory.createSession("a");
+    await session.rememberMany([
+      { id: "first", text: "bicycle chain oil" },
+      { id: "last", text: "violin strings bow" },
+      { id: "other", text: "snow on the hills" },
+    ]);
+    const words = (from: string, count: number): string =>
+      Array.from({ length: count }, (_, i) => `${from}${i}`).join(" ");
+    const question = `bicycle chain oil ${words("filler", 20)} violin strings bow`;
+    const before = embedder.calls.length;
+    const { hits, vectorSearch } = await memory.recall(question, { channels: ["vector"] });
+    expect(vectorSearch).toBe("searched");
+    expect(
+      hits
+        .map(({ event }) => event)
+        .slice(0, 2)
+        .sort(),
+    ).toEqual(["first", "last"]);
+    expect(embedder.calls.slice(before).flat().join(" ")).toBe(question);
+    const book = await memory.recall(`violin ${words("page", 200)}`);
+    expect(book).toMatchObject({ vectorSearch: "not-embedded", hits: [{ event: "last" }] });
+  });
+
+  it("[S7] a question that the model cannot read, or answers in another dimension, is answered by words", async () => {
+    let dimensions = 64;
+    const vectors = createHashEmbedder();
+    const embedder = {
+      ...vectors,
+      countTokens: (text: string) => (text.includes("unreadable") ? 0 : 1),
+      embed: async (texts: readonly string[], options: { readonly kind: "document" | "query" }) =>
+        (await vectors.embed(texts, options)).map((vector) => vector.slice(0, dimensions)),
+    };
+    const { memory } = await openMemoryBed({ embedder });
+    await (await memory.createSession("a")).remember({ id: "e", text: "an unread letter" });
+    const byWords = { vectorSearch: "not-embedded", hits: [{ event: "e", channels: ["text"] }] };
+    expect(await memory.recall("unreadable letter")).toMatchObject(byWords);
+    dimensions = 3;
+    expect(await memory.recall("letter")).toMatchObject(byWords);
+  });
+
   it("[Q2, S5] minCosineSimilarity drops hits of the vector channel; a text hit stands by its own", async () => {
     const { memory } = await seeded();
     const { hits } = await memory.recall("Lisbon", { minCosineSimilarity: 0.999 });

@@ -41,6 +41,17 @@ describe("reranking", () => {
     await memory.close();
   });
 
+  it("[S5] may empty the list that it is given", async () => {
+    const { memory } = await told(async ({ documents }) => {
+      const own = documents as string[];
+      return own.splice(0).map((text, index) => ({ index, score: text.length }));
+    });
+    const { hits, reranking } = await memory.recall("tea", { limit: 1, rerank: true });
+    expect(reranking).toEqual({ name: "longest", candidates: 5 });
+    expect(hits).toMatchObject([{ event: "e4" }]);
+    await memory.close();
+  });
+
   it("[S5] judges no more than its candidates; the others follow as they were", async () => {
     const { memory, asked } = await told(byLength);
     const before = (await memory.recall("tea")).hits.map(({ event }) => event);
