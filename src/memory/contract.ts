@@ -177,7 +177,7 @@ export interface ForgetReceipt {
 export interface ScopedForgetSelection {
   /** Event ids; not together with a filter. */
   readonly events?: readonly string[];
-  /** A filter on system fields and keys of your own. */
+  /** A filter on system fields and keys of your own; one that admits everything is refused (F3). */
   readonly where?: Where<EventFields>;
 }
 

@@ -110,6 +110,7 @@ export class Forgetting {
   }
 
   #bind({ tenant, session }: Scope, selection: ForgetSelection): BoundFilter | undefined {
+    assertNarrows(selection);
     if (session !== undefined) return bindScope({ where: selection.where, session: session.id });
     if (selection.session !== undefined) this.#core.requireKnownSession(tenant, selection.session);
     return bindScope(selection);
@@ -146,6 +147,14 @@ function assertSelection(scope: Scope, selection: unknown): asserts selection is
   if (keys.length > 1) throw invalid("Events are forgotten by their ids or by a filter and a scope, not by both.");
   if (!Array.isArray(given.events)) throw invalid('Say what to forget by the ids of events: { events: ["m1"] }.');
   for (const id of given.events) assertId(id, "event id");
+}
+
+/** A filter that admits everything, an empty text above all, is more often a variable that was never set than a wish (F3). */
+function assertNarrows({ where }: ForgetSelection): void {
+  if (where === undefined || bindScope({ where }) !== undefined) return;
+  const message =
+    "The filter admits every event. Give one that narrows, or leave it out: { session } or { user } forgets all of theirs, deleteSession and deleteTenant everything.";
+  throw new HoldfastError("INVALID_FILTER", message);
 }
 
 function invalid(message: string): HoldfastError {

@@ -80,6 +80,24 @@ describe("forgetting", () => {
     expect(await ids()).toHaveLength(6);
   });
 
+  it.each([
+    ["an empty text", ""],
+    ["blanks", "  \n"],
+    ["true", "TRUE"],
+    ["an empty object", {}],
+    ["a negation of nothing", "NOT (kind IN ())"],
+  ])("[F3] %s admits every event and forgets none, alone or within a user or a session", async (_, where) => {
+    const { memory, a, ids } = await filled();
+    for (const forgetting of [
+      memory.forget({ where }),
+      memory.forget({ user: "alice", where }),
+      memory.forget({ session: "a", where }, { dryRun: true }),
+      a.forget({ where }),
+    ])
+      await expect(forgetting).rejects.toMatchObject({ code: "INVALID_FILTER", outcome: "none" });
+    expect(await ids()).toHaveLength(6);
+  });
+
   it("[S6, E7] many events go in commits of bounded size, and what is remembered meanwhile stays", async () => {
     const { memory, a, ids } = await filled();
     const many = Array.from({ length: FORGOTTEN_PER_COMMIT * 2 }, (_, n) => ({ text: `note ${n}`, kind: "note" }));
