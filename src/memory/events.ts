@@ -7,6 +7,7 @@ import { HoldfastError } from "../errors/index.ts";
 import type { EventPlace } from "../segments/sqlite/event-filter.ts";
 import type { StoredEvent } from "../segments/sqlite/events.ts";
 import type { MemoryCore } from "./core.ts";
+import { openPlace, sealPlace } from "./cursors.ts";
 import type {
   CountOptions,
   EventPage,
@@ -22,6 +23,7 @@ import { toExportedEvent } from "./exported-event.ts";
 import { toMemoryEvent, toRevision } from "./memory-event.ts";
 import { EVENT_UPDATE } from "./options.ts";
 import { bindScope } from "./scope.ts";
+import type { TenantLife } from "./tenants.ts";
 import { applyUpdate, damagedEvent, updateEventRow } from "./update.ts";
 
 const DEFAULT_PAGE = 100;
@@ -64,10 +66,14 @@ export class Events {
     if (!(Number.isInteger(limit) && limit >= 1 && limit <= LIMITS.scanPageMax))
       throw new HoldfastError("INVALID_ARGUMENT", `limit is a whole number from 1 to ${LIMITS.scanPageMax}.`);
     const filter = bindScope({ where, user, session: this.#sessionOf(session) });
-    const place = after === undefined ? undefined : placeOf(after);
+    const place = after === undefined ? undefined : placeOf(this.#scope.tenant, after);
     const input = { ...this.#scope, filter, after: place, limit };
     const { events, damaged, next } = await this.#core.database.read(listEventRows, input, call);
-    return { events: events.map(read), ...(next && { next: cursorOf(next) }), damaged };
+    return {
+      events: events.map(read),
+      ...(next && { next: `e${sealPlace(this.#scope.tenant, "events", next)}` }),
+      damaged,
+    };
   }
 
   async count({ where, user, session, ...call }: CountOptions): Promise<number> {
@@ -142,25 +148,13 @@ function assertUpdate(update: unknown, expected: unknown): asserts update is Eve
     throw new HoldfastError("INVALID_ARGUMENT", "expectedRevision is a whole number from 1.");
 }
 
-const CURSOR = /^e(-?[0-9a-z]{1,13})_([0-9a-z]{1,11})$/;
-
-function cursorOf({ at, event }: EventPlace): string {
-  return `e${at.toString(36)}_${event.toString(36)}`;
-}
-
-function placeOf(cursor: unknown): EventPlace {
-  const [, at, event] = (typeof cursor === "string" ? CURSOR.exec(cursor) : undefined) ?? [];
-  if (at === undefined || event === undefined)
-    throw new HoldfastError("INVALID_ARGUMENT", "after is the next of an earlier page, as it was answered.");
-  return { at: BigInt(parseInt36(at)), event: Number.parseInt(event, 36) };
-}
-
-/** Microseconds of the years 0001 to 9999 have up to 12 digits in base 36 and are safe integers but for the last bits. */
-function parseInt36(text: string): bigint {
-  const negative = text.startsWith("-");
-  let value = 0n;
-  for (const digit of negative ? text.slice(1) : text) value = value * 36n + BigInt(Number.parseInt(digit, 36));
-  return negative ? -value : value;
+function placeOf(life: TenantLife, cursor: unknown): EventPlace {
+  const place = typeof cursor === "string" && cursor.startsWith("e") && openPlace(life, "events", cursor.slice(1));
+  if (place) return place;
+  throw new HoldfastError(
+    "INVALID_ARGUMENT",
+    "after is the next of an earlier page of this tenant, as it was answered.",
+  );
 }
 
 function unknownEvent(id: string): HoldfastError {

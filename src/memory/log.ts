@@ -7,6 +7,7 @@ import { HoldfastError } from "../errors/index.ts";
 import { mintId } from "../io/ids.ts";
 import { cursorExpired, readChanges } from "./change-feed.ts";
 import type { MemoryCore } from "./core.ts";
+import { openPlace, sealPlace } from "./cursors.ts";
 import type { Scope } from "./event-rows.ts";
 import type {
   ChangesOptions,
@@ -173,18 +174,18 @@ function cut(event: RecentEvent, maxCharacters: number | undefined): RecentEvent
 const GRAPHEME_ROOM = 64;
 
 /** Cursors of one life of a tenant mean nothing to another. */
-const CURSOR = /^c([0-9a-f]{8})_([0-9a-z]{1,11})$/;
+const CURSOR = /^c([0-9a-f]{8})_(.*)$/;
 
-function cursorOf({ incarnation }: TenantLife, sequence: number): string {
-  return `c${lifeOf(incarnation)}_${sequence.toString(36)}`;
+function cursorOf(tenant: TenantLife, sequence: number): string {
+  return `c${lifeOf(tenant.incarnation)}_${sealPlace(tenant, "changes", { at: 0n, event: sequence })}`;
 }
 
-function sequenceOf({ incarnation }: TenantLife, cursor: unknown): number {
-  const [, life, sequence] = (typeof cursor === "string" ? CURSOR.exec(cursor) : undefined) ?? [];
-  if (life === undefined || sequence === undefined)
-    throw new HoldfastError("INVALID_ARGUMENT", "after is a cursor of this feed, as it was answered.");
-  if (life !== lifeOf(incarnation)) throw cursorExpired();
-  return Number.parseInt(sequence, 36);
+function sequenceOf(tenant: TenantLife, cursor: unknown): number {
+  const [, life, sealed] = (typeof cursor === "string" ? CURSOR.exec(cursor) : undefined) ?? [];
+  if (life !== undefined && life !== lifeOf(tenant.incarnation)) throw cursorExpired();
+  const place = sealed === undefined ? undefined : openPlace(tenant, "changes", sealed);
+  if (place?.at === 0n) return place.event;
+  throw new HoldfastError("INVALID_ARGUMENT", "after is a cursor of this feed, as it was answered.");
 }
 
 function lifeOf(incarnation: string): string {

@@ -5,6 +5,7 @@ import { failureReason } from "../embedding/failure-reason.ts";
 import { HoldfastError, isHoldfastError } from "../errors/index.ts";
 import { cancelError } from "../io/cancellation.ts";
 import type { MemoryCore } from "./core.ts";
+import { openPlace, sealPlace } from "./cursors.ts";
 import type { EmbedPendingAnswer, EmbedPendingOptions, PendingOptions, PendingPage } from "./pending-contract.ts";
 import { countPendingRows, listPendingRows } from "./pending-rows.ts";
 import type { TenantLife } from "./tenants.ts";
@@ -27,7 +28,7 @@ export class Pending {
       throw new HoldfastError("INVALID_ARGUMENT", 'state is "waiting" or "parked", or left out for both.');
     if (!(Number.isInteger(limit) && limit >= 1 && limit <= LIMITS.scanPageMax))
       throw new HoldfastError("INVALID_ARGUMENT", `limit is a whole number from 1 to ${LIMITS.scanPageMax}.`);
-    const input = { tenant: this.#tenant, state, after: placeOf(after), limit: limit + 1 };
+    const input = { tenant: this.#tenant, state, after: placeOf(this.#tenant, after), limit: limit + 1 };
     const rows = await this.#core.database.read(listPendingRows, input, call);
     const page = rows.slice(0, limit);
     const last = rows.length > limit ? page.at(-1) : undefined;
@@ -41,7 +42,7 @@ export class Pending {
         reason,
         ...(stands === "waiting" && { nextAt: formatDatetime(BigInt(nextAt)) }),
       })),
-      ...(last && { next: `p${last.segment.toString(36)}` }),
+      ...(last && { next: `p${sealPlace(this.#tenant, "pending", { at: 0n, event: last.segment })}` }),
     };
   }
 
@@ -73,10 +74,12 @@ export class Pending {
   }
 }
 
-const CURSOR = /^p[0-9a-z]{1,11}$/;
-
-function placeOf(cursor: unknown): number {
+function placeOf(tenant: TenantLife, cursor: unknown): number {
   if (cursor === undefined) return 0;
-  if (typeof cursor === "string" && CURSOR.test(cursor)) return Number.parseInt(cursor.slice(1), 36);
-  throw new HoldfastError("INVALID_ARGUMENT", "after is the next of an earlier page, as it was answered.");
+  const place = typeof cursor === "string" && cursor.startsWith("p") && openPlace(tenant, "pending", cursor.slice(1));
+  if (place && place.at === 0n) return place.event;
+  throw new HoldfastError(
+    "INVALID_ARGUMENT",
+    "after is the next of an earlier page of this tenant, as it was answered.",
+  );
 }

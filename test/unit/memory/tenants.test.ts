@@ -154,6 +154,46 @@ describe("tenants", () => {
 });
 
 describe("two tenants", () => {
+  it("[S10] cursors tell one tenant nothing of what another writes, and lead nowhere in another's lists", async () => {
+    const failing = createHashEmbedder({
+      before: () => {
+        throw new Error("down");
+      },
+    });
+    const cursorsOf = async (tenant: Tenant) => [
+      (await tenant.list({ limit: 1 })).next,
+      (await tenant.changes({ limit: 2 })).cursor,
+      (await tenant.pendingEmbeddings({ limit: 1 })).next,
+    ];
+    const { memory, raw } = await openMemoryBed({ embedder: failing });
+    const [a, b] = [await memory.createTenant("a"), await memory.createTenant("b")];
+    const at = "2026-05-01T12:00:00Z";
+    for (const tenant of [a, b]) {
+      const session = await tenant.createSession("s");
+      for (const text of ["one", "two"]) await session.remember({ text, at });
+    }
+    const [list, changes, pending] = await cursorsOf(a);
+    expect(new Set([...(await cursorsOf(a)), ...(await cursorsOf(b))]).size).toBe(6);
+    // Numbers that are one apart make cursors that have nothing in common.
+    for (const [cursor, number] of [
+      [list, raw.prepare("SELECT min(event) AS n FROM events").get()?.n],
+      [changes, raw.prepare("SELECT min(sequence) + 1 AS n FROM changes").get()?.n],
+      [pending, raw.prepare("SELECT min(segment) AS n FROM segments").get()?.n],
+    ] as const)
+      expect(cursor?.endsWith(Number(number).toString(36))).toBe(false);
+    const refused = { code: "INVALID_ARGUMENT" };
+    await expect(b.list({ after: list ?? "" })).rejects.toMatchObject(refused);
+    await expect(b.pendingEmbeddings({ after: pending ?? "" })).rejects.toMatchObject(refused);
+    await expect(b.changes({ after: changes ?? "" })).rejects.toMatchObject({ code: "CURSOR_EXPIRED" });
+    for (const after of ["", "e1_1", `e${"z".repeat(13)}_${"z".repeat(11)}`, `e${pending?.slice(1)}`, `${list}x`])
+      await expect(a.list({ after })).rejects.toMatchObject(refused);
+    for (const after of [`${changes?.slice(0, 10)}1`, `${changes?.slice(0, 10)}${list?.slice(1)}`])
+      await expect(a.changes({ after })).rejects.toMatchObject(refused);
+    expect((await a.list({ ...(list !== undefined && { after: list }) })).events.map(({ text }) => text)).toEqual([
+      "two",
+    ]);
+  });
+
   it("[S10] never see each other: what exists elsewhere and what does not exist are answered alike", async () => {
     const { memory } = await openMemoryBed();
     const [acme, other] = [await memory.createTenant("acme"), await memory.createTenant("other")];
