@@ -32,6 +32,8 @@ export { type AiSdkEmbedderOptions, type AiSdkEmbeddingModel, aiSdkEmbedder } fr
 export { createMiniLmEmbedder, type MiniLmOptions } from "./embedding/providers/minilm.ts";
 export { type OpenAiCompatibleOptions, openAiCompatibleEmbedder } from "./embedding/providers/openai-compatible.ts";
 export type { TextTemplates } from "./embedding/providers/text-groups.ts";
+export { type TransformersOptions, transformersEmbedder } from "./embedding/providers/transformers.ts";
+export type { TransformersDtype } from "./embedding/providers/transformers-model.ts";
 export {
   ERROR_CODES,
   type ErrorCode,

@@ -1,5 +1,5 @@
 import { isHoldfastError } from "../errors/index.ts";
-import type { Embedder } from "./embedder.ts";
+import type { TextReader } from "./embedder.ts";
 import { failure } from "./vector-checks.ts";
 
 /**
@@ -7,7 +7,7 @@ import { failure } from "./vector-checks.ts";
  *
  * @throws EMBEDDING_FAILED when the counter fails, or answers what is no count
  */
-export function countTokens(embedder: Embedder, text: string): number | undefined {
+export function countTokens(embedder: TextReader, text: string): number | undefined {
   if (embedder.countTokens === undefined) return undefined;
   let tokens: unknown;
   try {

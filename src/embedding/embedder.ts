@@ -35,3 +35,6 @@ export interface Embedder {
   /** Frees what `open` and `embed` took. */
   close?(): Promise<void>;
 }
+
+/** What of an embedder the checks of texts need. */
+export type TextReader = Pick<Embedder, "identity" | "maxTokens" | "countTokens">;

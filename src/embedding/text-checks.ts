@@ -2,7 +2,7 @@ import { HoldfastError, isHoldfastError } from "../errors/index.ts";
 import { yieldToEventLoop } from "../io/clock.ts";
 import { assertNotAborted } from "./abort.ts";
 import { countTokens } from "./count-tokens.ts";
-import type { Embedder } from "./embedder.ts";
+import type { TextReader } from "./embedder.ts";
 
 /** Characters counted between two yields: a tokenizer in JavaScript takes about 0.5 µs a character (E7). */
 const CHARACTERS_PER_SLICE = 16_384;
@@ -14,7 +14,7 @@ export type TextCheck = { readonly tokens: number | undefined } | { readonly err
  * Checks one text before anything is paid for (V14): not empty, no lone surrogate, within the model's window.
  * Errors name the position and never the text (O4).
  */
-export function checkText(embedder: Embedder, text: unknown, position: number): TextCheck {
+export function checkText(embedder: TextReader, text: unknown, position: number): TextCheck {
   if (typeof text !== "string") return refuse("INVALID_ARGUMENT", position, "is not a string");
   if (text.trim() === "") return refuse("INVALID_TEXT", position, "is empty; leave it out");
   if (/\p{Surrogate}/u.test(text))
@@ -38,7 +38,7 @@ export function checkText(embedder: Embedder, text: unknown, position: number): 
 
 /** Checks many texts in slices, so that the calling thread stays free; one answer a text. */
 export async function checkTexts(
-  embedder: Embedder,
+  embedder: TextReader,
   texts: readonly string[],
   signal: AbortSignal | undefined,
 ): Promise<readonly TextCheck[]> {

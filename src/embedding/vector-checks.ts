@@ -53,7 +53,7 @@ function toFloat32(value: unknown): Float32Array | undefined {
 
 /** An EMBEDDING_FAILED that names the embedder and positions, never a text (O4). */
 export function failure(
-  embedder: Embedder,
+  embedder: Pick<Embedder, "identity">,
   what: string,
   details: Readonly<Record<string, number>>,
   cause?: unknown,
@@ -66,6 +66,6 @@ export function failure(
   });
 }
 
-function nameOf(embedder: Embedder): { readonly provider: string; readonly model: string } {
+function nameOf(embedder: Pick<Embedder, "identity">): { readonly provider: string; readonly model: string } {
   return { provider: embedder.identity.provider, model: embedder.identity.model };
 }

@@ -3,6 +3,7 @@ import { readFile } from "node:fs/promises";
 import { HoldfastError } from "../../errors/index.ts";
 import { yieldToEventLoop } from "../../io/clock.ts";
 import { importPackage } from "./packages.ts";
+import type { TokenCounter } from "./threaded-embedder.ts";
 
 /** What we use of the model package: where its files are, and its shape. */
 export interface ModelManifest {
@@ -15,9 +16,6 @@ export interface ModelManifest {
   readonly tokenizerPath: string;
   readonly configPath: string;
 }
-
-/** Counts the tokens of a text, the model's special tokens included. */
-export type TokenCounter = (text: string) => number;
 
 /** `[CLS]` and `[SEP]`, which the model puts around every text. */
 const SPECIAL_TOKENS = 2;

@@ -1,14 +1,12 @@
 import { availableParallelism } from "node:os";
 import { assertOptions, type OptionNames } from "../../contract/option-names.ts";
 import { HoldfastError } from "../../errors/index.ts";
-import { WorkerChannel } from "../../io/workers.ts";
-import { untilAborted } from "../abort.ts";
-import type { Embedder, EmbedOptions } from "../embedder.ts";
+import type { Embedder } from "../embedder.ts";
 import type { EmbedderIdentity } from "../identity.ts";
-import { checkTexts } from "../text-checks.ts";
-import { EmbeddingQueue, type EmbeddingThread } from "./embedding-queue.ts";
-import { loadManifest, loadTokenCounter, type ModelManifest, type TokenCounter } from "./minilm-model.ts";
-import type { EmbeddedRows } from "./minilm-worker.ts";
+import { EmbeddingQueue } from "./embedding-queue.ts";
+import { startEmbeddingThread } from "./embedding-thread.ts";
+import { loadManifest, loadTokenCounter } from "./minilm-model.ts";
+import { type Prepared, ThreadedEmbedder } from "./threaded-embedder.ts";
 
 export interface MiniLmOptions {
   /**
@@ -70,93 +68,21 @@ export function createMiniLmEmbedder(options: MiniLmOptions = {}): Embedder {
   if (!Number.isSafeInteger(queueBytesMax) || queueBytesMax < 0) {
     throw new HoldfastError("INVALID_ARGUMENT", "queueBytesMax must be a whole number of at least 0.");
   }
-  return new MiniLmEmbedder(threads, queueBytesMax);
+  const model = { identity: IDENTITY, dimensions: DIMENSIONS, maxTokens: MAX_TOKENS };
+  return new ThreadedEmbedder(model, () => prepare(threads, queueBytesMax));
 }
 
-interface Prepared {
-  readonly count: TokenCounter;
-  readonly queue: EmbeddingQueue;
-}
-
-class MiniLmEmbedder implements Embedder {
-  readonly identity: EmbedderIdentity = IDENTITY;
-  readonly dimensions: number = DIMENSIONS;
-  readonly maxTokens: number = MAX_TOKENS;
-  readonly #threads: number;
-  readonly #queueBytesMax: number;
-  #preparing: Promise<Prepared> | undefined;
-  #count: TokenCounter | undefined;
-  #closed = false;
-
-  constructor(threads: number, queueBytesMax: number) {
-    this.#threads = threads;
-    this.#queueBytesMax = queueBytesMax;
-  }
-
-  countTokens(text: string): number {
-    if (this.#count !== undefined) return this.#count(text);
-    throw new HoldfastError("INVALID_ARGUMENT", "countTokens needs the tokenizer; call open() first.");
-  }
-
-  async open(): Promise<void> {
-    await this.#prepare();
-  }
-
-  async embed(texts: readonly string[], options: EmbedOptions): Promise<readonly Float32Array[]> {
-    if (texts.length === 0) return [];
-    const { queue } = await untilAborted(this.#prepare(), options.signal);
-    const tokens: number[] = [];
-    for (const check of await checkTexts(this, texts, options.signal)) {
-      if ("error" in check) throw check.error;
-      tokens.push(check.tokens ?? 0);
-    }
-    return queue.embed(texts, tokens, options);
-  }
-
-  async close(): Promise<void> {
-    this.#closed = true;
-    const prepared = await this.#preparing?.catch(() => undefined);
-    await prepared?.queue.close();
-  }
-
-  #prepare(): Promise<Prepared> {
-    if (this.#closed) {
-      return Promise.reject(
-        new HoldfastError("CLOSED", "The embedder was closed; create another one.", { operation: "embed" }),
-      );
-    }
-    // A failed preparation is tried again: a package may be installed meanwhile.
-    this.#preparing ??= this.#load().catch((error: unknown) => {
-      this.#preparing = undefined;
-      throw error;
-    });
-    return this.#preparing;
-  }
-
-  async #load(): Promise<Prepared> {
-    const manifest = await loadManifest();
-    const count = await loadTokenCounter(manifest);
-    this.#count = count;
-    const queue = new EmbeddingQueue({
-      start: (onGone) => startThread(manifest, onGone),
-      threads: this.#threads,
-      textsPerSliceMax: TEXTS_PER_SLICE_MAX,
-      tokensPerSliceMax: TOKENS_PER_SLICE_MAX,
-      queueBytesMax: this.#queueBytesMax,
-      closeGraceMs: CLOSE_GRACE_MS,
-    });
-    return { count, queue };
-  }
-}
-
-function startThread(manifest: ModelManifest, onGone: () => void): EmbeddingThread {
-  const channel = new WorkerChannel(new URL("./minilm-worker.js", import.meta.url), "embedder", manifest, onGone);
-  return {
-    async embed(texts) {
-      const { rows } = (await channel.call({ name: "embed", input: [...texts] })) as EmbeddedRows;
-      return texts.map((_, index) => rows.slice(index * DIMENSIONS, (index + 1) * DIMENSIONS));
-    },
-    end: () => channel.end(),
-    terminate: () => channel.terminate(),
-  };
+async function prepare(threads: number, queueBytesMax: number): Promise<Prepared> {
+  const manifest = await loadManifest();
+  const count = await loadTokenCounter(manifest);
+  const worker = new URL("./minilm-worker.js", import.meta.url);
+  const queue = new EmbeddingQueue({
+    start: (onGone) => startEmbeddingThread({ worker, settings: manifest, isNative: false }, onGone),
+    threads,
+    textsPerSliceMax: TEXTS_PER_SLICE_MAX,
+    tokensPerSliceMax: TOKENS_PER_SLICE_MAX,
+    queueBytesMax,
+    closeGraceMs: CLOSE_GRACE_MS,
+  });
+  return { count, queue };
 }
