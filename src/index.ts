@@ -123,3 +123,7 @@ export {
   type ScoreTexts,
 } from "./reranking/adapters.ts";
 export type { Reranker, RerankRequest, RerankScore } from "./reranking/reranker.ts";
+export type { Finding, FindingKind } from "./verify/findings.ts";
+export { FINDING_KINDS } from "./verify/findings.ts";
+export type { MaintenanceProgress, VerifyCounts, VerifyOptions, VerifyReport } from "./verify/verify-contract.ts";
+export { verifyFolder } from "./verify-folder.ts";

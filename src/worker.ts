@@ -4,6 +4,14 @@ import { serveDatabase } from "./database/serve.ts";
 import type { WorkerStart } from "./io/workers.ts";
 
 const start = workerData as WorkerStart;
-// The maintenance thread runs no operation: without loading them it starts in half the time.
-const plan = start.role === "maintenance" ? databasePlan([], []) : (await import("./plan.ts")).DATABASE_PLAN;
-serveDatabase(start, plan);
+switch (start.role) {
+  case "maintenance":
+    // It runs no operation: without loading them it starts in half the time.
+    serveDatabase(start, databasePlan([], []));
+    break;
+  case "verifier":
+    (await import("./verify-folder.ts")).serveVerifier(start);
+    break;
+  default:
+    serveDatabase(start, (await import("./plan.ts")).DATABASE_PLAN);
+}

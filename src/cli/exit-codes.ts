@@ -3,6 +3,8 @@ export const EXIT = {
   ok: 0,
   error: 1,
   usage: 2,
+  /** `verify` found damage, or `repair` could not bring everything back. */
+  damaged: 3,
 } as const;
 
 const SIGNAL_NUMBERS = { SIGINT: 2, SIGTERM: 15 } as const;
@@ -21,3 +23,13 @@ export class StopSignal extends Error {
 
 /** What was typed cannot be meant: said like a wrong option, and ends with 2. */
 export class UsageError extends Error {}
+
+/** A command has said everything and ends with a code of its own. */
+export class Ended extends Error {
+  readonly exitCode: number;
+
+  constructor(exitCode: number) {
+    super(`Ended with ${exitCode}.`);
+    this.exitCode = exitCode;
+  }
+}

@@ -1,6 +1,6 @@
 import { CommanderError } from "commander";
 import { isHoldfastError } from "../errors/index.ts";
-import { EXIT, StopSignal, UsageError } from "./exit-codes.ts";
+import { Ended, EXIT, StopSignal, UsageError } from "./exit-codes.ts";
 import type { Surroundings } from "./surroundings.ts";
 import { toPrintableLine, toPrintableText } from "./text/printable.ts";
 
@@ -10,6 +10,7 @@ export const USAGE_HINT = "Add --help to see how it is used.";
 export async function reportFailure(error: unknown, { stderr, signal }: Surroundings, debug: boolean): Promise<number> {
   // Commander has written its message already.
   if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage;
+  if (error instanceof Ended) return error.exitCode;
   if (signal.aborted && signal.reason instanceof StopSignal) {
     await stderr.write(`${signal.reason.message}\n`);
     return signal.reason.exitCode;

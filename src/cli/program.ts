@@ -13,6 +13,7 @@ import { addSessions } from "./commands/sessions.ts";
 import { addStats } from "./commands/stats.ts";
 import { addTenants } from "./commands/tenants.ts";
 import { addUpdate } from "./commands/update.ts";
+import { addVerify } from "./commands/verify.ts";
 import { EXIT } from "./exit-codes.ts";
 import { reportFailure, USAGE_HINT } from "./failure.ts";
 import type { Surroundings } from "./surroundings.ts";
@@ -29,13 +30,15 @@ const COMMANDS: readonly ((program: Command, surroundings: Surroundings) => void
   addTenants,
   addStats,
   addEmbed,
+  addVerify,
   addImport,
   addExport,
   addCompletion,
 ];
 
 const EPILOGUE = `
-Exit codes: 0 done, 1 error (its code and message on standard error), 2 wrong usage, 130 and 143 stopped by a signal.
+Exit codes: 0 done, 1 error (its code and message on standard error), 2 wrong usage, 3 damage was found, 130 and 143
+stopped by a signal.
 
 Examples:
   $ holdfast remember "I moved to Lisbon in May." --session support-42 --user alice --producer alice

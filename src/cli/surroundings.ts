@@ -4,7 +4,7 @@ import { basename, dirname, join, resolve } from "node:path";
 import { createInterface } from "node:readline/promises";
 import { addAbortSignal } from "node:stream";
 import { HoldfastError } from "../errors/index.ts";
-import { type Memory, openMemory } from "../index.ts";
+import { type Memory, openMemory, type VerifyOptions, type VerifyReport, verifyFolder } from "../index.ts";
 import { systemClock } from "../io/clock.ts";
 import { type Output, StreamOutput } from "./output.ts";
 
@@ -23,6 +23,7 @@ export interface Surroundings {
   readonly signal: AbortSignal;
   readonly nowMs: () => number;
   openMemory(path: string): Promise<Memory>;
+  verifyFolder(path: string, options: VerifyOptions): Promise<VerifyReport>;
   /** Standard input for `-`; `memoryPath` is the folder that must not be read from. Raises for what is no file. */
   openInput(path: string, memoryPath: string): Input;
   /** Writes a new file, which is there under its name when `write` has ended, and not at all when it raised. */
@@ -44,6 +45,7 @@ export function processSurroundings(signal: AbortSignal): Surroundings {
     signal,
     nowMs: systemClock.monotonicMs,
     openMemory: (path) => openMemory(path),
+    verifyFolder,
     openInput: (path, memoryPath) => (path === "-" ? openStandardInput(signal) : openFile(path, memoryPath, signal)),
     writeFile: writeNewFile,
     ...(process.stdin.isTTY && process.stderr.isTTY && { ask: (question: string) => askOnTerminal(question, signal) }),

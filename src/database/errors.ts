@@ -45,6 +45,12 @@ export function isLockError(error: unknown): boolean {
   return code === 5 || code === 6;
 }
 
+/** True when SQLite found what it read to be damaged, or to be no database at all. */
+export function isDamageError(error: unknown): boolean {
+  const code = resultCodeOf(error);
+  return code === 11 || code === 26;
+}
+
 /** Errors of the file system that have a code of ours; `errno` names as Node gives them. */
 const FOLDER_CODES: ReadonlyMap<string, readonly [ErrorCode, string]> = new Map<string, readonly [ErrorCode, string]>([
   ["ENOTDIR", ["FOREIGN_STORAGE", "The path, or a part of it, is a file and no folder; it is left as it is."]],

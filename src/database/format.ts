@@ -7,7 +7,7 @@ import { type LockBound, retryWhileLocked } from "./lock-wait.ts";
 import type { DatabasePlan } from "./operation.ts";
 
 /** "HOLD": tells our files from other people's. */
-const APPLICATION_ID = 0x484f4c44;
+export const APPLICATION_ID = 0x484f4c44;
 
 /** Raised by every change of a table's meaning. Read inside every write transaction (E6). */
 export const FORMAT_VERSION = 1;

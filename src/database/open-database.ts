@@ -40,6 +40,11 @@ interface Shared {
  */
 const openFolders = new Map<string, Shared>();
 
+/** Whether this process has the database open: then its files are touched through SQLite alone (E13). */
+export function isOpenHere(file: string): boolean {
+  return openFolders.has(file);
+}
+
 /** Opens a folder, or joins the engine that this process has on it already. */
 export function openDatabase(options: DatabaseOptions, plan: DatabasePlan, workerUrl: URL): OpenDatabase {
   if (options.path === undefined) {

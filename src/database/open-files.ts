@@ -40,6 +40,11 @@ export function prepareFolder(path: string, options: FolderOptions): string {
   }
 }
 
+/** The real path of the database of a folder that is there; NOT_FOUND and FOREIGN_STORAGE where it is none of ours. */
+export function findFolder(path: string): string {
+  return prepareFolder(path, { exclusive: true, create: false });
+}
+
 function findOrMakeFolder(path: string, options: FolderOptions): string {
   const names = listFolder(path);
   if (names === undefined && !options.create) throw missing(path);

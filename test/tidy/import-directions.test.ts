@@ -20,6 +20,8 @@ const LAYERS: readonly (readonly string[])[] = [
   ["embedding"],
   ["reranking"],
   ["memory"],
+  ["verify"],
+  ["repair"],
   [ROOT_LAYER],
   ["adapters", "client", "inspector", "mcp", "server", "testkit"],
   ["cli"],

@@ -5,7 +5,7 @@ import { onTestFinished } from "vitest";
 import type { Output } from "../../../src/cli/output.ts";
 import { run } from "../../../src/cli/program.ts";
 import { processSurroundings } from "../../../src/cli/surroundings.ts";
-import { openMemory } from "../../../src/index.ts";
+import { openMemory, verifyFolder } from "../../../src/index.ts";
 import { createHashEmbedder } from "../../doubles/hash-embedder.ts";
 
 export interface Ran {
@@ -37,6 +37,7 @@ export function bed(ask?: (question: string) => Promise<string>): Bed {
       ...(ask !== undefined && { ask }),
       env: { HOLDFAST_PATH: path },
       openMemory: (place) => openMemory({ path: place, threads: "inline", embedder: createHashEmbedder() }),
+      verifyFolder: (place, options) => verifyFolder(place, { ...options, threads: "inline" }),
     });
     return { code, out: out.join(""), err: err.join("") };
   };
