@@ -104,17 +104,27 @@ export class Events {
   ): Promise<MemoryEvent> {
     assertId(id, "event id");
     assertUpdate(update, expected);
+    let base: number | undefined;
     for (let attempt = 0; attempt < UPDATE_ATTEMPTS; attempt += 1) {
       const stored = await this.#read(id, options);
       if (stored === undefined) throw unknownEvent(id);
-      if (expected !== undefined && stored.revision !== expected) throw conflict(id, stored.revision);
+      base ??= stored.event;
+      const isExpected = expected === undefined || (stored.revision === expected && stored.event === base);
+      if (!isExpected) throw conflict(id, stored.revision);
       const event = applyUpdate(stored, update);
       if (event.digest === stored.digest) return toMemoryEvent(stored);
       const textStays = event.text === stored.text && event.blocks === stored.blocks;
       const part = textStays ? undefined : (await this.#core.pipeline.toParts([event], options))[0];
       this.#core.assertWanted();
       const space = this.#core.pipeline.identity;
-      const input = { ...this.#scope, id, base: stored.revision, event, part, space };
+      const input = {
+        ...this.#scope,
+        id,
+        base: { event: stored.event, revision: stored.revision },
+        event,
+        part,
+        space,
+      };
       const sizeBytes = event.text.length * 2 + (part?.vectors.byteLength ?? 0) + 1_024;
       const updated = await this.#core.database.write(updateEventRow, input, { ...options, sizeBytes });
       if (updated === "gone") throw unknownEvent(id);

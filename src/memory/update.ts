@@ -38,8 +38,8 @@ export function applyUpdate(stored: StoredEvent, update: EventUpdate): NewEvent 
 
 export interface UpdateInput extends Scope {
   readonly id: string;
-  /** The revision that the update was made of. */
-  readonly base: number;
+  /** What the update was made of: an id that was forgotten and given again is another event of the same revision. */
+  readonly base: Pick<StoredEvent, "event" | "revision">;
   readonly event: NewEvent;
   /** Segments and vectors of the new text; absent when the text stays. */
   readonly part: EventPart | undefined;
@@ -57,7 +57,7 @@ export const updateEventRow: WriteOperation<UpdateInput, UpdateOutput> = writeOp
     const stored = findInScope(unit, input);
     if (stored === undefined) return "gone";
     if (stored === "damaged") throw damagedEvent(input.id);
-    if (stored.revision !== input.base) return "moved";
+    if (stored.revision !== input.base.revision || stored.event !== input.base.event) return "moved";
     const { tenant } = input.tenant;
     const row = findEvent(connection, tenant, input.id);
     if (row === undefined) throw new HoldfastError("BUG", "An event was gone within its own transaction.");

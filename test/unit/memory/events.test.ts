@@ -215,6 +215,32 @@ describe("updating events", () => {
     expect(await memory.getEvent("e")).toMatchObject({ text: EVENT.text, revision: 2 });
   });
 
+  it("[S6, S12] an update brings nothing back of an event that is forgotten and told anew under its id meanwhile", async () => {
+    let open: () => void = () => undefined;
+    let held: Promise<void> | undefined;
+    const embedder = createHashEmbedder({ before: () => held });
+    const { memory, session: on } = await session({ embedder });
+    const at = "2026-05-01T12:00:00Z";
+    const old = { ...EVENT, at, properties: { secret: "of the forgotten one" } };
+    for (const options of [{}, { expectedRevision: 1 }]) {
+      await on.remember(old);
+      held = new Promise((resolve) => {
+        open = resolve;
+      });
+      const calls = embedder.calls.length;
+      const slow = memory.updateEvent("e", { text: "the slow one" }, options);
+      await expect.poll(() => embedder.calls.length).toBe(calls + 1);
+      await memory.forget({ events: ["e"] });
+      held = undefined;
+      await on.remember({ ...EVENT, at, text: "another event", properties: { topic: "new" } });
+      open();
+      if (options.expectedRevision === undefined) expect(await slow).toMatchObject({ revision: 2 });
+      else await expect(slow).rejects.toMatchObject({ code: "REVISION_CONFLICT" });
+      expect(JSON.stringify([await memory.history("e"), await memory.getEvent("e")])).not.toContain("forgotten");
+      await memory.forget({ events: ["e"] });
+    }
+  });
+
   it("[S3, S12] a late retry of the first remember undoes no update; another text under the id is refused", async () => {
     const { memory, session: on } = await session();
     await on.remember(EVENT);
