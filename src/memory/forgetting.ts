@@ -68,6 +68,7 @@ export class Forgetting {
     assertId(id, "tenant id");
     const bounds = withDeadline(callOptions(options), "write");
     const tenant = await this.#core.database.write(endTenant, id, { ...bounds, sizeBytes: STEP_BYTES });
+    this.#core.pipeline.forgetQueries(id);
     const deleted = tenant !== undefined;
     if (options.erase !== true) {
       this.#core.reclaimer.wake();

@@ -166,6 +166,11 @@ export class Pipeline {
     }
   }
 
+  /** Drops what a tenant asked: part of deleting it (E14). */
+  forgetQueries(tenant: string): void {
+    this.#queries.forget(tenant);
+  }
+
   /** Begins to open the embedder and says whether it is open by the next turn; one that failed is asked again. */
   async #isOpen(): Promise<boolean> {
     if (this.#embedder.open === undefined) return true;

@@ -71,6 +71,18 @@ describe("tenants", () => {
     expect((await memory.recall("Lisbon")).hits[0]?.event).toBe("kept-1");
   });
 
+  it("[E14] what a tenant asked is forgotten with it: the question is embedded anew", async () => {
+    const { memory, embedder } = await openMemoryBed();
+    const ask = async (tenant: Tenant): Promise<number> => {
+      await tenant.recall("who keeps bees?");
+      return embedder.textsEmbedded;
+    };
+    const [asked, other] = [await memory.createTenant("t"), await memory.createTenant("other")];
+    expect([await ask(asked), await ask(other), await ask(asked), await ask(other)]).toEqual([1, 2, 2, 2]);
+    await memory.deleteTenant("t");
+    expect([await ask(await memory.createTenant("t")), await ask(other)]).toEqual([3, 3]);
+  });
+
   it("[G1] a deletion that was cut short is finished after the next open", async () => {
     const { memory, path, raw, count } = await openMemoryBed();
     const handle = await fill(memory, "kept");
