@@ -1,7 +1,10 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { parseDate, parseDatetime } from "../contract/datetime.ts";
+import type { UserInputValue } from "../contract/property-values.ts";
 import { isHoldfastError } from "../errors/index.ts";
 import { parse } from "../index.ts";
+import { toPropertyValue } from "./importing/event-line.ts";
+import { parseExactJson } from "./importing/exact-json.ts";
 import type { Surroundings } from "./surroundings.ts";
 import { toPrintableLine } from "./text/printable.ts";
 import { displayWidth } from "./text/width.ts";
@@ -21,22 +24,29 @@ export function folderOf({ path, dir }: CommonOptions): string {
 
 export const DEFAULT_PATH = "./memory.holdfast";
 
-/** Adds `--path`, its other name `--dir`, `--tenant` and `--debug`; an empty HOLDFAST_PATH counts as none. */
-export function withCommonOptions(command: Command, { env }: Surroundings): Command {
+const FOLDER = "the memory's folder; also --dir, or HOLDFAST_PATH";
+
+/** Adds `--path`, its other name `--dir`, `--tenant` and `--debug`. */
+export function withCommonOptions(command: Command, surroundings: Surroundings): Command {
+  const tenant = new Option("--tenant <id>", "a tenant's memory in the folder; without it the default one");
+  return withFolderOptions(command, surroundings).addOption(tenant.argParser(toId));
+}
+
+/** The same for what concerns the whole folder; an empty HOLDFAST_PATH counts as none. */
+export function withFolderOptions(command: Command, { env }: Surroundings): Command {
   const fromEnvironment = env.HOLDFAST_PATH;
   const path = fromEnvironment === undefined || fromEnvironment === "" ? DEFAULT_PATH : fromEnvironment;
   return command
-    .addOption(new Option("--path <folder>", "the memory's folder (or HOLDFAST_PATH)").default(path).argParser(toPath))
-    .addOption(new Option("--dir <folder>", "another name of --path").argParser(toPath))
-    .addOption(
-      new Option("--tenant <id>", "a tenant's memory in the folder; without it the default one").argParser(toId),
-    )
-    .option("--debug", "show stacks of errors");
+    .optionsGroup("Options of every command:")
+    .addOption(new Option("--path <folder>", FOLDER).default(path).argParser(toPath))
+    .addOption(new Option("--dir <folder>", "another name of --path").argParser(toPath).hideHelp())
+    .option("--debug", "show stacks of errors")
+    .helpOption("-h, --help", "show this help");
 }
 
 /** Adds `--json`. */
 export function withJson(command: Command): Command {
-  return command.option("--json", "one JSON document on standard output; int64 beyond 2^53 as decimal strings");
+  return command.option("--json", "one JSON document on standard output");
 }
 
 /** A script's variable that is not set is no folder. */
@@ -91,14 +101,31 @@ export function toCosine(text: string): number {
   throw new InvalidArgumentError("Give a number from -1 to 1.");
 }
 
-/** Collects `key=text` pairs of an option that may be repeated. */
-export function addProperty(
-  pair: string,
-  before: Readonly<Record<string, string>> = {},
-): Readonly<Record<string, string>> {
+/** Properties that an option collects. */
+export type PropertyFlags = Readonly<Record<string, UserInputValue>>;
+
+/** What `--property` takes, for its description. */
+export const PROPERTY_SYNTAX = "key=text, or key:=json for a number or a bool; may be repeated";
+
+/** Collects `key=text` and `key:=json` of an option that may be repeated; a filter tells `'2026'` from `2026`. */
+export function addProperty(pair: string, before: PropertyFlags = {}): PropertyFlags {
   const equals = pair.indexOf("=");
-  if (equals < 1) throw new InvalidArgumentError("Give key=text.");
-  const key = pair.slice(0, equals);
+  const isJson = pair[equals - 1] === ":";
+  const key = pair.slice(0, isJson ? equals - 1 : equals);
+  if (equals < 1 || key === "") throw new InvalidArgumentError("Give key=text, or key:=json.");
   if (Object.hasOwn(before, key)) throw new InvalidArgumentError("The key is given twice; a property has one value.");
-  return { ...before, [key]: pair.slice(equals + 1) };
+  const text = pair.slice(equals + 1);
+  return { ...before, [key]: isJson ? toJsonValue(text) : text };
+}
+
+function toJsonValue(json: string): UserInputValue {
+  try {
+    const value = toPropertyValue(parseExactJson(json));
+    if (typeof value === "object" ? value !== null && "datetime" in value : value !== undefined) return value;
+  } catch (error) {
+    if (!isHoldfastError(error)) throw error;
+  }
+  throw new InvalidArgumentError(
+    'Behind := stands a JSON value: 2026, 1.5, true, "text" or {"$datetime": "2026-05-01T12:00:00Z"}.',
+  );
 }

@@ -1,11 +1,16 @@
 import { readFileSync } from "node:fs"; // tidy: the version in the package's own manifest
 import { Command, type CommanderError } from "commander";
+import { addChanges } from "./commands/changes.ts";
 import { addCompletion } from "./commands/completion.ts";
+import { addDeleteSession, addDeleteTenant } from "./commands/delete.ts";
 import { addEmbed } from "./commands/embed.ts";
 import { addExport } from "./commands/export.ts";
 import { addForget } from "./commands/forget.ts";
+import { addGet } from "./commands/get.ts";
 import { addHistory } from "./commands/history.ts";
 import { addImport } from "./commands/import.ts";
+import { addList } from "./commands/list.ts";
+import { addPending } from "./commands/pending.ts";
 import { addRecall } from "./commands/recall.ts";
 import { addRecent } from "./commands/recent.ts";
 import { addRemember } from "./commands/remember.ts";
@@ -16,32 +21,27 @@ import { addUpdate } from "./commands/update.ts";
 import { addVerify } from "./commands/verify.ts";
 import { EXIT } from "./exit-codes.ts";
 import { reportFailure, USAGE_HINT } from "./failure.ts";
+import { FittedCommand, HELP_LAYOUT, helpColumns } from "./help.ts";
 import type { Surroundings } from "./surroundings.ts";
 
-/** In the order in which the help names them. */
-const COMMANDS: readonly ((program: Command, surroundings: Surroundings) => void)[] = [
-  addRemember,
-  addRecall,
-  addRecent,
-  addHistory,
-  addUpdate,
-  addForget,
-  addSessions,
-  addTenants,
-  addStats,
-  addEmbed,
-  addVerify,
-  addImport,
-  addExport,
-  addCompletion,
-];
+const ITSELF = "The command line itself:";
+
+/** In the order in which the help names them, by heading. */
+const COMMANDS: Readonly<Record<string, readonly ((program: Command, surroundings: Surroundings) => void)[]>> = {
+  "Remember and recall:": [addRemember, addRecall],
+  "Read:": [addRecent, addList, addGet, addHistory, addChanges, addSessions, addTenants, addStats],
+  "Change and forget:": [addUpdate, addForget, addDeleteSession, addDeleteTenant],
+  "Carry elsewhere:": [addImport, addExport],
+  "Look after the folder:": [addPending, addEmbed, addVerify],
+  [ITSELF]: [addCompletion],
+};
 
 const EPILOGUE = `
-Exit codes: 0 done, 1 error (its code and message on standard error), 2 wrong usage, 3 damage was found, 130 and 143
-stopped by a signal.
+With --json, integers beyond 2^53 are decimal strings. Exit codes: 0 done, 1 error (its code and message on standard
+error), 2 wrong usage, 3 damage was found, 130 and 143 stopped by a signal.
 
 Examples:
-  $ holdfast remember "I moved to Lisbon in May." --session support-42 --user alice --producer alice
+  $ holdfast remember "I moved to Lisbon." --session support-42 --user alice
   $ holdfast recall where does Alice live --user alice
   $ holdfast import conversations.jsonl`;
 
@@ -66,11 +66,12 @@ async function execute(args: readonly string[], surroundings: Surroundings): Pro
 
 function createProgram(surroundings: Surroundings): Command {
   const { stdout, stderr } = surroundings;
-  const program = new Command("holdfast")
+  const program = new FittedCommand("holdfast")
     .description("Durable vector memory for AI agents, in one folder.")
     .version(packageVersion(), "-V, --version", "show the version")
     .helpOption("-h, --help", "show this help")
-    .helpCommand("help [command]", "show the help of a command")
+    .addHelpCommand(new Command("help").argument("[command]").summary("show the help of a command").helpGroup(ITSELF))
+    .configureHelp(HELP_LAYOUT)
     .addHelpText("after", EPILOGUE)
     .showSuggestionAfterError()
     .showHelpAfterError(USAGE_HINT)
@@ -78,9 +79,12 @@ function createProgram(surroundings: Surroundings): Command {
     .configureOutput({
       writeOut: (text) => void stdout.write(text),
       writeErr: (text) => void stderr.write(text),
-      ...(stdout.isTerminal && { getOutHelpWidth: () => stdout.columns }),
+      getOutHelpWidth: () => helpColumns(stdout),
     });
-  for (const add of COMMANDS) add(program, surroundings);
+  for (const [heading, commands] of Object.entries(COMMANDS)) {
+    program.commandsGroup(heading);
+    for (const add of commands) add(program, surroundings);
+  }
   return program;
 }
 

@@ -21,7 +21,7 @@ Examples:
 export function addEmbed(program: Command, surroundings: Surroundings): void {
   const command = program
     .command("embed")
-    .summary("embed what is still without vectors")
+    .summary("embed them now")
     .description("Embeds what was remembered while the embedder failed; until then it is found by its words alone.")
     .option("--include-parked", "try those again that failed too often by themselves")
     .addHelpText("after", EXAMPLES);

@@ -23,7 +23,7 @@ under its name when it is whole; one that is there is not replaced.
 
 Examples:
   $ holdfast export backup.jsonl
-  $ holdfast export --user alice --where "at >= date '2026-01-01'" | gzip > alice.jsonl.gz
+  $ holdfast export --user alice --where "role = 'user'" | gzip > alice.jsonl.gz
   $ holdfast export | holdfast import - --path ./copy.holdfast`;
 
 /** `holdfast export`: events as JSON lines. */

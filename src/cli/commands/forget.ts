@@ -1,11 +1,12 @@
 import type { Command } from "commander";
 import type { ForgetReceipt, ForgetSelection, Tenant } from "../../index.ts";
+import { confirm } from "../confirm.ts";
 import { UsageError } from "../exit-codes.ts";
 import { withTenant } from "../folder.ts";
 import { type CommonOptions, toFilter, withCommonOptions, withJson } from "../options.ts";
 import type { Surroundings } from "../surroundings.ts";
 import { toJsonLine } from "../text/json.ts";
-import { formatCount } from "../text/quantities.ts";
+import { countOf, formatCount } from "../text/quantities.ts";
 
 interface ForgetFlags extends CommonOptions {
   readonly session?: string;
@@ -58,7 +59,7 @@ async function forget(memory: Tenant, surroundings: Surroundings, { events, flag
     const receipt = await memory.forget(selection, { signal, dryRun: true });
     return stdout.write(flags.json ? toJsonLine(receipt) : `Would be forgotten: ${formatCount(receipt.forgotten)}\n`);
   }
-  if (events.length === 0 && !flags.yes && !(await confirm(memory, selection, surroundings))) {
+  if (events.length === 0 && !flags.yes && !(await isMeant(memory, selection, surroundings))) {
     await stderr.write("Nothing was forgotten.\n");
     return;
   }
@@ -79,13 +80,10 @@ function toSelection(events: readonly string[], { session, user, where }: Forget
   throw new UsageError("Say what to forget: ids of events, --session, --user or --where.");
 }
 
-async function confirm(memory: Tenant, selection: ForgetSelection, { ask, signal }: Surroundings): Promise<boolean> {
-  if (ask === undefined) throw new UsageError("Nobody can be asked here: look with --dry-run, then add --yes.");
-  const { forgotten } = await memory.forget(selection, { signal, dryRun: true });
-  if (forgotten === 0) return true;
-  return /^y(es)?$/i.test(
-    (await ask(`Forget ${formatCount(forgotten)} ${forgotten === 1 ? "event" : "events"}? [y/N] `)).trim(),
-  );
+async function isMeant(memory: Tenant, selection: ForgetSelection, surroundings: Surroundings): Promise<boolean> {
+  const { forgotten } = await memory.forget(selection, { signal: surroundings.signal, dryRun: true });
+  const question = `Forget ${countOf(forgotten, "event")}?`;
+  return forgotten === 0 || confirm(question, surroundings, "look with --dry-run, then add --yes");
 }
 
 function isPending({ erasure }: ForgetReceipt): boolean {

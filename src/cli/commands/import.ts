@@ -30,8 +30,9 @@ interface ImportSummary {
 
 const HELP = `
 One JSON object a line; blank lines are passed over:
-  {"session": "s1", "user": "alice", "id": "e1", "at": "2026-05-01T12:00:00Z", "producer": "alice",
-   "role": "user", "kind": "message", "text": "I moved to Lisbon.", "properties": {"topic": "home"}}
+  {"session": "s1", "user": "alice", "id": "e1", "at": "2026-05-01T12:00:00Z",
+   "producer": "alice", "role": "user", "kind": "message",
+   "text": "I moved to Lisbon.", "properties": {"topic": "home"}}
 Only session and text are needed; "blocks" may stand for "text". Integers of any length keep every digit; {"$datetime": "..."} is an instant.
 
 The import can be repeated: events that are there already are passed over by their id. An event without id gets
@@ -41,7 +42,7 @@ running a file again, or from two processes at once, makes no copies. Stopped or
 Examples:
   $ holdfast import conversations.jsonl
   $ zcat archive.jsonl.gz | holdfast import - --path ./archive.holdfast
-  $ holdfast import export.jsonl --session-from thread_id --user alice --skip-invalid`;
+  $ holdfast import threads.jsonl --session-from thread_id --skip-invalid`;
 
 /** `holdfast import`: many events from a file of JSON lines. */
 export function addImport(program: Command, surroundings: Surroundings): void {

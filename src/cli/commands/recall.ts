@@ -23,8 +23,8 @@ interface RecallFlags extends CommonOptions {
 const EXAMPLES = `
 Examples:
   $ holdfast recall where does Alice live
-  $ holdfast recall "what did we decide" --session planning --limit 3 --context 2
-  $ holdfast recall Lisbon --user alice --where "m.topic = 'home' AND at >= date '2026-01-01'"
+  $ holdfast recall what did we decide --session planning --limit 3 --context 2
+  $ holdfast recall Lisbon --where "m.topic = 'home' AND m.year >= 2026"
   $ holdfast recall Lisbon --json | jq -r '.hits[].text'`;
 
 /** `holdfast recall`: asks by meaning and by words. */
@@ -85,7 +85,10 @@ function renderExplanation({ explanation, ranking }: RecallAnswer, output: Outpu
     `filter: ${filter}; candidates: ${textCandidates} by words, ${vectorCandidates} by meaning; ${ranked} ranked by ${ranking}`,
     times.join(" · "),
   ];
-  return `\n${lines.map((line) => dim(output, toPrintableLine(line))).join("\n")}\n`;
+  return `\n${lines
+    .flatMap((line) => wrapText(toPrintableLine(line), output.columns))
+    .map((line) => dim(output, line))
+    .join("\n")}\n`;
 }
 
 function renderHit(hit: RecallHit, rank: number, output: Output): string {

@@ -19,7 +19,7 @@ interface RecentFlags extends CommonOptions {
 const EXAMPLES = `
 Examples:
   $ holdfast recent --session support-42
-  $ holdfast recent --session support-42 --limit 5 --json | jq -r '.events[].text'`;
+  $ holdfast recent --session support-42 --json | jq -r '.events[].text'`;
 
 /** `holdfast recent`: what was said last in a session. */
 export function addRecent(program: Command, surroundings: Surroundings): void {

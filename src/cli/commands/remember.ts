@@ -3,7 +3,15 @@ import type { EventInput } from "../../index.ts";
 import { systemClock } from "../../io/clock.ts";
 import { toEvent as assertEvent } from "../../memory/event-input.ts";
 import { withTenant } from "../folder.ts";
-import { addProperty, type CommonOptions, toTime, withCommonOptions, withJson } from "../options.ts";
+import {
+  addProperty,
+  type CommonOptions,
+  PROPERTY_SYNTAX,
+  type PropertyFlags,
+  toTime,
+  withCommonOptions,
+  withJson,
+} from "../options.ts";
 import type { Surroundings } from "../surroundings.ts";
 import { toJsonLine } from "../text/json.ts";
 import { toPrintableLine } from "../text/printable.ts";
@@ -16,14 +24,15 @@ interface RememberFlags extends CommonOptions {
   readonly producer?: string;
   readonly role?: string;
   readonly kind?: string;
-  readonly property?: Readonly<Record<string, string>>;
+  readonly property?: PropertyFlags;
   readonly json?: true;
 }
 
 const EXAMPLES = `
 Examples:
-  $ holdfast remember "I moved to Lisbon in May." --session support-42 --user alice --producer alice
-  $ holdfast remember "The review is on Friday." --session planning --property topic=dates`;
+  $ holdfast remember "I moved to Lisbon." --session support-42 --user alice
+  $ holdfast remember "The fair costs 4,000 euros." --session planning \\
+      --property topic=money --property year:=2026`;
 
 /** `holdfast remember`: keeps one event. */
 export function addRemember(program: Command, surroundings: Surroundings): void {
@@ -39,7 +48,7 @@ export function addRemember(program: Command, surroundings: Surroundings): void 
     .option("--producer <name>", "who said it")
     .option("--role <role>", "for example user, assistant, tool")
     .option("--kind <kind>", "for example message, fact, task")
-    .option("--property <key=text>", "a property of your own; may be repeated", addProperty)
+    .option("--property <key=value>", `a property of your own: ${PROPERTY_SYNTAX}`, addProperty)
     .addHelpText("after", EXAMPLES);
   withCommonOptions(withJson(command), surroundings).action((words: readonly string[], flags: RememberFlags) =>
     remember(surroundings, words.join(" "), flags),

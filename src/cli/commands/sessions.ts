@@ -2,13 +2,11 @@ import type { Command } from "commander";
 import type { SessionInfo, Tenant } from "../../index.ts";
 import { withTenant } from "../folder.ts";
 import { type CommonOptions, withCommonOptions, withJson } from "../options.ts";
-import { bold, type Output } from "../output.ts";
 import type { Surroundings } from "../surroundings.ts";
 import { toJsonLine } from "../text/json.ts";
-import { toPrintableLine } from "../text/printable.ts";
 import { formatCount, formatMinute } from "../text/quantities.ts";
-import { type Column, renderTable } from "../text/table.ts";
-import { displayWidth, wrapText } from "../text/width.ts";
+import { renderRows } from "../text/rows.ts";
+import type { Column } from "../text/table.ts";
 
 interface SessionsFlags extends CommonOptions {
   readonly user?: string;
@@ -81,24 +79,16 @@ async function writeArray(pages: AsyncIterable<readonly SessionInfo[]>, { stdout
 
 /** One table a page, so that a long list is shown as it is read. */
 async function writeTables(pages: AsyncIterable<readonly SessionInfo[]>, { stdout }: Surroundings): Promise<void> {
-  let isFirst = true;
+  let untitled = false;
   for await (const page of pages) {
-    const [title = "", ...lines] = renderTable(COLUMNS, page.map(toCells), Number.POSITIVE_INFINITY);
-    const isNarrow = [title, ...lines].some((line) => displayWidth(line) > stdout.columns);
-    if (isFirst && !isNarrow) await stdout.write(`${bold(stdout, title)}\n`);
-    const shown = isNarrow ? page.flatMap((session) => toLines(session, stdout)) : lines;
-    await stdout.write(`${shown.join("\n")}\n`);
-    isFirst = false;
+    await stdout.write(renderRows({ columns: COLUMNS, underneath, untitled }, page.map(toCells), stdout));
+    untitled = true;
   }
-  if (isFirst) await stdout.write("There are no sessions.\n");
+  if (!untitled) await stdout.write("There are no sessions.\n");
 }
 
-/** Where the table is too wide: the id whole, since it is what the next command is given, and the rest under it. */
-function toLines(session: SessionInfo, output: Output): readonly string[] {
-  const [id = "", user, events, first, last] = toCells(session);
-  const rest = [user, `${events} events`, [first, last].filter(Boolean).join(" to ")].filter(Boolean).join(" · ");
-  const under = wrapText(toPrintableLine(rest), output.columns - 2).map((line) => `  ${line}`);
-  return [bold(output, toPrintableLine(id)), ...under];
+function underneath([, user = "", events, first, last]: readonly string[]): readonly string[] {
+  return [user, events === "1" ? "1 event" : `${events} events`, [first, last].filter(Boolean).join(" to ")];
 }
 
 function toCells({ id, user, events, firstAt, lastAt }: SessionInfo): readonly string[] {

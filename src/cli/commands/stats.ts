@@ -2,12 +2,11 @@ import type { Command } from "commander";
 import type { MemoryStats } from "../../index.ts";
 import { withTenant } from "../folder.ts";
 import { type CommonOptions, withCommonOptions, withJson } from "../options.ts";
-import { dim, type Output } from "../output.ts";
+import type { Output } from "../output.ts";
 import type { Surroundings } from "../surroundings.ts";
+import { renderFields } from "../text/fields.ts";
 import { toJsonLine } from "../text/json.ts";
-import { toPrintableLine } from "../text/printable.ts";
 import { formatBytes, formatCount } from "../text/quantities.ts";
-import { padLine } from "../text/width.ts";
 
 interface StatsFlags extends CommonOptions {
   readonly json?: true;
@@ -48,8 +47,7 @@ function renderStats(stats: MemoryStats, output: Output): string {
     ["file", formatBytes(stats.fileBytes)],
     ["engine", `SQLite ${stats.sqlite} (${stats.driver}), threads: ${stats.threads}`],
   ];
-  const lines = rows.map(([name, value]) => `${dim(output, padLine(name, 9))} ${toPrintableLine(value)}`);
-  return `${lines.join("\n")}\n`;
+  return renderFields(rows, output);
 }
 
 function modelOf({ space, dimensions }: MemoryStats): string {

@@ -1,11 +1,12 @@
 import type { Command } from "commander";
 import type { TenantInfo } from "../../index.ts";
 import { withMemory } from "../folder.ts";
-import { type CommonOptions, folderOf, withCommonOptions, withJson } from "../options.ts";
+import { type CommonOptions, folderOf, withFolderOptions, withJson } from "../options.ts";
+import type { Output } from "../output.ts";
 import type { Surroundings } from "../surroundings.ts";
 import { toJsonLine } from "../text/json.ts";
 import { formatCount, formatMinute } from "../text/quantities.ts";
-import { renderTable } from "../text/table.ts";
+import { renderRows } from "../text/rows.ts";
 
 interface TenantsFlags extends CommonOptions {
   readonly json?: true;
@@ -25,7 +26,7 @@ export function addTenants(program: Command, surroundings: Surroundings): void {
     .summary("list the tenants")
     .description("Lists the tenants of the folder, by id. With --json one array.")
     .addHelpText("after", EXAMPLES);
-  withCommonOptions(withJson(command), surroundings).action((flags: TenantsFlags) =>
+  withFolderOptions(withJson(command), surroundings).action((flags: TenantsFlags) =>
     withMemory(surroundings, folderOf(flags), "existing", async (memory) => {
       const { stdout, signal } = surroundings;
       const tenants: TenantInfo[] = [];
@@ -35,13 +36,17 @@ export function addTenants(program: Command, surroundings: Surroundings): void {
         tenants.push(...page);
         more = page.length === PAGE;
       }
-      await stdout.write(flags.json ? toJsonLine(tenants) : renderTenants(tenants, stdout.columns));
+      await stdout.write(flags.json ? toJsonLine(tenants) : renderTenants(tenants, stdout));
     }),
   );
 }
 
-function renderTenants(tenants: readonly TenantInfo[], columns: number): string {
-  const titles = [{ title: "TENANT" }, { title: "SEGMENTS", align: "right" }, { title: "SINCE (UTC)" }] as const;
+function renderTenants(tenants: readonly TenantInfo[], output: Output): string {
+  const columns = [{ title: "TENANT" }, { title: "SEGMENTS", align: "right" }, { title: "SINCE (UTC)" }] as const;
   const rows = tenants.map(({ id, segments, createdAt }) => [id, formatCount(segments), formatMinute(createdAt)]);
-  return `${renderTable(titles, rows, columns).join("\n")}\n`;
+  return renderRows({ columns, underneath }, rows, output);
+}
+
+function underneath([, segments, since]: readonly string[]): readonly string[] {
+  return [segments === "1" ? "1 segment" : `${segments} segments`, `since ${since}`];
 }

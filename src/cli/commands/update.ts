@@ -1,13 +1,21 @@
 import { type Command, InvalidArgumentError } from "commander";
 import { UsageError } from "../exit-codes.ts";
 import { withTenant } from "../folder.ts";
-import { addProperty, type CommonOptions, toCount, withCommonOptions, withJson } from "../options.ts";
+import {
+  addProperty,
+  type CommonOptions,
+  PROPERTY_SYNTAX,
+  type PropertyFlags,
+  toCount,
+  withCommonOptions,
+  withJson,
+} from "../options.ts";
 import type { Surroundings } from "../surroundings.ts";
 import { toJsonLine } from "../text/json.ts";
 import { toPrintableLine } from "../text/printable.ts";
 
 interface UpdateFlags extends CommonOptions {
-  readonly property?: Readonly<Record<string, string>>;
+  readonly property?: PropertyFlags;
   readonly removeProperty?: readonly string[];
   readonly expectedRevision?: number;
   readonly json?: true;
@@ -16,7 +24,8 @@ interface UpdateFlags extends CommonOptions {
 const EXAMPLES = `
 Examples:
   $ holdfast update m1 "I moved to Porto in June."
-  $ holdfast update m1 --property topic=home --remove-property draft --expected-revision 2`;
+  $ holdfast update m1 --property topic=home --remove-property draft
+  $ holdfast update m1 "I moved to Porto in July." --expected-revision 2`;
 
 /** `holdfast update`: writes a new revision of an event. */
 export function addUpdate(program: Command, surroundings: Surroundings): void {
@@ -26,7 +35,7 @@ export function addUpdate(program: Command, surroundings: Surroundings): void {
     .description("Writes a new revision of an event; what is not given stays, and the old one stays in its history.")
     .argument("<event>", "its id, as recall shows it")
     .argument("[text...]", "the new text; several words need no quotes")
-    .option("--property <key=text>", "a property to set; may be repeated", addProperty)
+    .option("--property <key=value>", `a property to set: ${PROPERTY_SYNTAX}`, addProperty)
     .option("--remove-property <key>", "a property to remove; may be repeated", addKey)
     .option("--expected-revision <count>", "refuse when another revision is the newest", toCount)
     .addHelpText("after", EXAMPLES);

@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import type { VerifyOptions, VerifyReport } from "../../index.ts";
 import { Ended, EXIT } from "../exit-codes.ts";
-import { type CommonOptions, folderOf, withCommonOptions, withJson } from "../options.ts";
+import { type CommonOptions, folderOf, withFolderOptions, withJson } from "../options.ts";
 import { StageLine } from "../stage-line.ts";
 import type { Surroundings } from "../surroundings.ts";
 import { toJsonLine } from "../text/json.ts";
@@ -31,7 +31,7 @@ export function addVerify(program: Command, surroundings: Surroundings): void {
     .description("Reads everything in the memory's folder and says whether it is whole, of every tenant.")
     .option("--deep", "also search for every vector, which takes long in a large memory")
     .addHelpText("after", HELP);
-  withCommonOptions(withJson(command), surroundings).action(async (flags: VerifyFlags) => {
+  withFolderOptions(withJson(command), surroundings).action(async (flags: VerifyFlags) => {
     const { stdout, stderr, signal } = surroundings;
     const line = new StageLine(stderr);
     const options: VerifyOptions = {

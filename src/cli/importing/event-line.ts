@@ -58,12 +58,12 @@ function toId(value: unknown, field: string): string | undefined {
 
 function toProperties(properties: unknown): EventInput["properties"] {
   if (!isFields(properties)) throw invalid('The field "properties" is an object of name to value.');
-  const entries = Object.entries(properties).map(([key, value]) => [key, toValue(value)] as const);
+  const entries = Object.entries(properties).map(([key, value]) => [key, toPropertyValue(value)] as const);
   return Object.fromEntries(entries);
 }
 
 /** Anything else is passed on, for the memory to refuse with the name of the property. */
-function toValue(value: unknown): UserInputValue {
+export function toPropertyValue(value: unknown): UserInputValue {
   const datetime = onlyEntry(value, "$datetime");
   if (typeof datetime === "string") return { datetime };
   const float = onlyEntry(value, "$float");

@@ -3,6 +3,11 @@ export function formatCount(count: number): string {
   return count.toLocaleString("en-US");
 }
 
+/** `1 event`, `5,882 events` */
+export function countOf(count: number, noun: string): string {
+  return `${formatCount(count)} ${noun}${count === 1 ? "" : "s"}`;
+}
+
 /** `12.3 MiB` */
 export function formatBytes(bytes: number): string {
   const units = ["B", "KiB", "MiB", "GiB", "TiB"];

@@ -5,7 +5,7 @@ import { onTestFinished } from "vitest";
 import type { Output } from "../../../src/cli/output.ts";
 import { run } from "../../../src/cli/program.ts";
 import { processSurroundings } from "../../../src/cli/surroundings.ts";
-import { openMemory, verifyFolder } from "../../../src/index.ts";
+import { type Embedder, openMemory, verifyFolder } from "../../../src/index.ts";
 import { createHashEmbedder } from "../../doubles/hash-embedder.ts";
 
 export interface Ran {
@@ -23,8 +23,21 @@ export interface Bed {
   cli(...args: readonly string[]): Promise<Ran>;
 }
 
+/** What a terminal is to the command line. */
+export type Screen = Pick<Output, "isTerminal" | "columns" | "styled">;
+
+const PIPE: Screen = { isTerminal: false, columns: Number.POSITIVE_INFINITY, styled: false };
+
+export function terminal(columns: number): Screen {
+  return { isTerminal: true, columns, styled: false };
+}
+
 /** Runs commands on one folder, with the process's own files; `ask` is who sits at the terminal. */
-export function bed(ask?: (question: string) => Promise<string>): Bed {
+export function bed(
+  ask?: (question: string) => Promise<string>,
+  screen: Screen = PIPE,
+  embedder: Embedder = createHashEmbedder(),
+): Bed {
   const folder = mkdtempSync(join(tmpdir(), "holdfast-usage-"));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   const path = join(folder, "memory.holdfast");
@@ -32,11 +45,11 @@ export function bed(ask?: (question: string) => Promise<string>): Bed {
     const [out, err]: [string[], string[]] = [[], []];
     const code = await run(args, {
       ...SURROUNDINGS,
-      stdout: collect(out),
-      stderr: collect(err),
+      stdout: collect(out, screen),
+      stderr: collect(err, screen),
       ...(ask !== undefined && { ask }),
       env: { HOLDFAST_PATH: path },
-      openMemory: (place) => openMemory({ path: place, threads: "inline", embedder: createHashEmbedder() }),
+      openMemory: (place) => openMemory({ path: place, threads: "inline", embedder }),
       verifyFolder: (place, options) => verifyFolder(place, { ...options, threads: "inline" }),
     });
     return { code, out: out.join(""), err: err.join("") };
@@ -44,14 +57,12 @@ export function bed(ask?: (question: string) => Promise<string>): Bed {
   return { folder, path, cli };
 }
 
-function collect(written: string[]): Output {
+function collect(written: string[], screen: Screen): Output {
   return {
+    ...screen,
     async write(text) {
       written.push(text);
     },
-    isTerminal: false,
-    columns: Number.POSITIVE_INFINITY,
-    styled: false,
     closed: false,
     failure: undefined,
   };
