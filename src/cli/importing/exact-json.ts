@@ -7,17 +7,49 @@ const MANY_DIGITS = /\d{16}/;
 const NUMBER = /-?\d[\d.eE+-]*/y;
 const LONG_INTEGER = /^-?\d{16,}$/;
 
+/** Deeper than any event: its properties are flat, and data of blocks holds 100 levels at most. */
+const DEPTH_MAX = 200;
+
 /**
  * Parses JSON whose long integers keep every digit: they are answered as `{ "$int": "<digits>" }`, the form in which
- * they may also be written. `JSON.parse` alone would round 9007199254740993 in silence.
+ * they may also be written. `JSON.parse` alone would round 9007199254740993 in silence, and keep one of two fields of
+ * one name.
+ *
+ * @throws INVALID_ARGUMENT
  */
 export function parseExactJson(text: string): unknown {
+  const json = MANY_DIGITS.test(text) ? wrapLongIntegers(text) : text;
+  let value: unknown;
   try {
-    return JSON.parse(MANY_DIGITS.test(text) ? wrapLongIntegers(text) : text);
+    value = JSON.parse(json);
   } catch (cause) {
     // V8's message quotes a part of the text, which is private.
     throw new HoldfastError("INVALID_ARGUMENT", NOT_JSON, { cause });
   }
+  if (fieldsIn(value, 0) < fieldsWritten(json)) {
+    const message = "The line names a field twice in one object; one of its values would be lost.";
+    throw new HoldfastError("INVALID_ARGUMENT", message);
+  }
+  return value;
+}
+
+function fieldsIn(value: unknown, depth: number): number {
+  if (typeof value !== "object" || value === null) return 0;
+  if (depth > DEPTH_MAX)
+    throw new HoldfastError("INVALID_ARGUMENT", `The line is nested deeper than ${DEPTH_MAX} levels.`);
+  const items: readonly unknown[] = Array.isArray(value) ? value : Object.values(value);
+  return items.reduce<number>((sum, item) => sum + fieldsIn(item, depth + 1), Array.isArray(value) ? 0 : items.length);
+}
+
+/** In JSON a colon outside strings stands behind a field's name alone. */
+function fieldsWritten(json: string): number {
+  let count = 0;
+  for (let at = 0; at < json.length; ) {
+    const character = json[at];
+    if (character === ":") count += 1;
+    at = character === '"' ? endOfString(json, at) : at + 1;
+  }
+  return count;
 }
 
 function wrapLongIntegers(json: string): string {

@@ -57,6 +57,28 @@ describe("a line of JSON", () => {
     const text = `{"text":"${"x\\\\ ".repeat(2_000_000)}","n":1234567890123456789}`;
     expect(parseExactJson(text)).toMatchObject({ n: { $int: "1234567890123456789" } });
   });
+
+  it.each([
+    ['{"session":"s","text":"four","text":"vier"}', "twice"],
+    ['{"session":"s","text":"t","properties":{"a":1,"a":2}}', "twice"],
+    ['{"session":"s","text":"t","properties":{"n":9007199254740993,"n":9007199254740994}}', "twice"],
+    [`{"session":"s","text":"t","properties":{"a":${"[".repeat(100_000)}${"]".repeat(100_000)}}}`, "nested deeper"],
+  ])("[V3] refuses what would be lost in silence or is too deep to be looked at: %.60s", (text, why) => {
+    expect(() => parseEventLine(text, {})).toThrow(
+      expect.objectContaining({ code: "INVALID_ARGUMENT", message: expect.stringContaining(why) }),
+    );
+  });
+
+  it("takes colons, quotes and names within texts for what they are", () => {
+    const line = {
+      session: "s",
+      text: 'a "b": \\" {"x":1,"x":2} : 1234567890123456',
+      properties: { "a:b": '":', n: 1 },
+    };
+    expect(parse(line).event).toEqual({ text: line.text, properties: line.properties });
+    const blocks = [{ data: { "k:": [{ "": ":" }, { "": ":" }] } }, { text: "x" }];
+    expect(parse({ session: "s", blocks }).event).toEqual({ blocks });
+  });
 });
 
 describe("ids by content", () => {
