@@ -29,6 +29,12 @@ export type { JsonFilter, Where } from "./contract/where.ts";
 export type { Embedder, EmbeddingKind, EmbedOptions } from "./embedding/embedder.ts";
 export type { EmbedderIdentity } from "./embedding/identity.ts";
 export { type AiSdkEmbedderOptions, type AiSdkEmbeddingModel, aiSdkEmbedder } from "./embedding/providers/ai-sdk.ts";
+export {
+  type EmbedTexts,
+  type FunctionEmbedderOptions,
+  functionEmbedder,
+  type VectorAnswer,
+} from "./embedding/providers/function.ts";
 export { createMiniLmEmbedder, type MiniLmOptions } from "./embedding/providers/minilm.ts";
 export { type OpenAiCompatibleOptions, openAiCompatibleEmbedder } from "./embedding/providers/openai-compatible.ts";
 export type { TextTemplates } from "./embedding/providers/text-groups.ts";

@@ -1,9 +1,8 @@
-import { LIMITS } from "./contract/limits.ts";
 import type { OptionNames } from "./contract/option-names.ts";
 import { assertSchema, type PropertySchema } from "./contract/properties.ts";
 import { openDatabase } from "./database/open-database.ts";
+import { assertEmbedder } from "./embedding/assert-embedder.ts";
 import type { Embedder } from "./embedding/embedder.ts";
-import { identityText } from "./embedding/identity.ts";
 import { createMiniLmEmbedder } from "./embedding/providers/minilm.ts";
 import { HoldfastError } from "./errors/index.ts";
 import { systemClock } from "./io/clock.ts";
@@ -114,24 +113,10 @@ export async function openMemory(
   }
 }
 
-function assertEmbedder(embedder: unknown): asserts embedder is Embedder {
-  const { embed, dimensions, identity } = (embedder ?? {}) as Partial<Embedder>;
-  if (typeof embed !== "function" || typeof identity !== "object" || identity === null || !isDimensions(dimensions)) {
-    const message = `An embedder has identity, dimensions (1 to ${LIMITS.dimensionsMax}) and embed(texts, { kind }).`;
-    throw new HoldfastError("INVALID_ARGUMENT", message);
-  }
-  // Raises what is wrong with an identity now, and not with the first event.
-  identityText({ identity, dimensions });
-}
-
 function assertReranker(reranker: unknown): void {
   const { name, rerank } = (reranker ?? {}) as Partial<Reranker>;
   if (typeof name === "string" && name !== "" && typeof rerank === "function") return;
   throw new HoldfastError("INVALID_ARGUMENT", "A reranker has a name and rerank({ query, documents, signal }).");
-}
-
-function isDimensions(value: unknown): value is number {
-  return Number.isInteger(value) && Number(value) >= 1 && Number(value) <= LIMITS.dimensionsMax;
 }
 
 function toTimeout(value: unknown, name: string, byDefault: number): number {

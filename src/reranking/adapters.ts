@@ -19,6 +19,11 @@ export interface AiSdkRerankingModel {
  * @throws INVALID_ARGUMENT for what is no such model
  */
 export function aiSdkReranker(model: AiSdkRerankingModel): Reranker {
+  if (typeof model === "string") {
+    const name: string = model;
+    const message = `${JSON.stringify(name.slice(0, 64))} is the name of a model; give the model itself, such as cohere.reranking("rerank-v3.5").`;
+    throw new HoldfastError("INVALID_ARGUMENT", message);
+  }
   const { provider, modelId, doRerank } = (model ?? {}) as Partial<AiSdkRerankingModel>;
   if (typeof provider !== "string" || typeof modelId !== "string" || typeof doRerank !== "function")
     throw new HoldfastError("INVALID_ARGUMENT", "A reranking model of the AI SDK has provider, modelId and doRerank.");

@@ -1,9 +1,10 @@
 import { assertOptions, type OptionNames } from "../../contract/option-names.ts";
 import { HoldfastError } from "../../errors/index.ts";
 import { anySignal } from "../../io/signals.ts";
+import { assertEmbedder } from "../assert-embedder.ts";
 import type { Embedder, EmbedOptions } from "../embedder.ts";
 import type { IdentityValue } from "../identity-options.ts";
-import { applyTemplate, assertTemplates, inGroups, type TextTemplates } from "./text-groups.ts";
+import { applyTemplate, assertTemplates, countAsSent, inGroups, type TextTemplates } from "./text-groups.ts";
 
 /** An embedding model of the Vercel AI SDK (specifications v2 to v4), taken by its shape: no package is needed. */
 export interface AiSdkEmbeddingModel {
@@ -51,14 +52,14 @@ const PARALLEL_CALLS = 4;
  * Any embedding model of the AI SDK: `aiSdkEmbedder(openai.embeddingModel("text-embedding-3-small"), { dimensions: 1536 })`.
  * One `doEmbed` a batch, so that a batch that fails costs the others nothing; retries are the caller's provider's.
  *
- * @throws INVALID_ARGUMENT for what is no such model
+ * @throws INVALID_ARGUMENT for what is no such model, and for options that cannot work
  */
 export function aiSdkEmbedder(model: AiSdkEmbeddingModel, options: AiSdkEmbedderOptions): Embedder {
   assertModel(model);
   assertOptions(options, OPTION_NAMES, "aiSdkEmbedder");
   const { dimensions, revision, requestedDimensions, templates, maxTokens, countTokens, providerOptions } = options;
   if (templates !== undefined) assertTemplates(templates);
-  return {
+  const made: Embedder = {
     identity: {
       provider: model.provider,
       model: model.modelId,
@@ -69,9 +70,11 @@ export function aiSdkEmbedder(model: AiSdkEmbeddingModel, options: AiSdkEmbedder
     },
     dimensions,
     ...(maxTokens !== undefined && { maxTokens }),
-    ...(countTokens && { countTokens: (text: string) => countTokens(applyTemplate(templates?.document, text)) }),
+    ...(countTokens !== undefined && { countTokens: countAsSent(countTokens, templates) }),
     embed: (texts, call) => embed(model, texts, { ...call, options }),
   };
+  assertEmbedder(made);
+  return made;
 }
 
 async function embed(

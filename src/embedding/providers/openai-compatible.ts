@@ -3,9 +3,10 @@ import { assertOptions, type OptionNames } from "../../contract/option-names.ts"
 import { HoldfastError } from "../../errors/index.ts";
 import { anySignal } from "../../io/signals.ts";
 import { abortError } from "../abort.ts";
+import { assertEmbedder } from "../assert-embedder.ts";
 import type { Embedder, EmbedOptions } from "../embedder.ts";
 import { AnswerError, HttpStatusError, retryAfterMs, withRetries } from "./http-retry.ts";
-import { applyTemplate, assertTemplates, inGroups, type TextTemplates } from "./text-groups.ts";
+import { applyTemplate, assertTemplates, countAsSent, inGroups, type TextTemplates } from "./text-groups.ts";
 
 export interface OpenAiCompatibleOptions {
   /** Up to and with the version, such as `https://api.openai.com/v1` or `http://localhost:11434/v1`. */
@@ -67,7 +68,7 @@ const BYTES_PER_COMPONENT = 32;
 export function openAiCompatibleEmbedder(options: OpenAiCompatibleOptions): Embedder {
   const settings = checkSettings(options);
   const { baseUrl, model, dimensions, templates, maxTokens, countTokens } = settings;
-  return {
+  const made: Embedder = {
     identity: {
       provider: "openai-compatible",
       model,
@@ -77,9 +78,11 @@ export function openAiCompatibleEmbedder(options: OpenAiCompatibleOptions): Embe
     },
     dimensions,
     ...(maxTokens !== undefined && { maxTokens }),
-    ...(countTokens && { countTokens: (text: string) => countTokens(applyTemplate(templates?.document, text)) }),
+    ...(countTokens !== undefined && { countTokens: countAsSent(countTokens, templates) }),
     embed: (texts, call) => new EmbeddingCall(settings, call).embed(texts),
   };
+  assertEmbedder(made);
+  return made;
 }
 
 type Settings = ReturnType<typeof checkSettings>;

@@ -19,6 +19,16 @@ export function assertTemplates(templates: TextTemplates): void {
   }
 }
 
+/** A counter of documents as they are sent, in their template. */
+export function countAsSent(
+  countTokens: (text: string) => number,
+  templates: TextTemplates | undefined,
+): (text: string) => number {
+  if (typeof countTokens !== "function")
+    throw new HoldfastError("INVALID_ARGUMENT", "countTokens is a function of a text that answers a count.");
+  return (text) => countTokens(applyTemplate(templates?.document, text));
+}
+
 export interface GroupLimits {
   readonly textsPerCall: number;
   readonly tokensPerCall?: number | undefined;

@@ -76,4 +76,11 @@ describe("an embedding model of the AI SDK", () => {
       );
     expect(() => aiSdkEmbedder("text-embedding-3-small" as never, { dimensions: 2 })).toThrow(/give the model itself/);
   });
+
+  it("[V14] without a size, or with a secret in its identity, is refused when it is made", () => {
+    for (const options of [{}, { dimensions: 0 }, { dimensions: 2, providerOptions: { test: { apiKey: "x" } } }])
+      expect(() => aiSdkEmbedder(model().made, options as never)).toThrowError(
+        expect.objectContaining({ code: "INVALID_ARGUMENT" }),
+      );
+  });
 });

@@ -35,6 +35,9 @@ describe("a reranker", () => {
   it("[V14] that is none is refused when it is made", () => {
     for (const wrong of ["rerank-v3", {}, null, { provider: "p", modelId: "m" }])
       expect(() => aiSdkReranker(wrong as never)).toThrowError(expect.objectContaining({ code: "INVALID_ARGUMENT" }));
+    expect(() => aiSdkReranker("rerank-v3.5" as never)).toThrow(
+      /"rerank-v3.5" is the name of a model; give the model itself/,
+    );
     expect(() => functionReranker("", () => [])).toThrowError(expect.objectContaining({ code: "INVALID_ARGUMENT" }));
   });
 });
