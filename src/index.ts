@@ -1,3 +1,11 @@
+export type {
+  BackupManifest,
+  BackupOptions,
+  BackupProgress,
+  BackupReceipt,
+  RestoreOptions,
+  RestoreReceipt,
+} from "./contract/backup.ts";
 export type { Capabilities } from "./contract/capabilities.ts";
 export type { FilterBuilder } from "./contract/filter-builder.ts";
 export type { Comparison, FieldReference, Filter, FilterOperator, Literal } from "./contract/filter-tree.ts";
@@ -129,6 +137,7 @@ export {
   type ScoreTexts,
 } from "./reranking/adapters.ts";
 export type { Reranker, RerankRequest, RerankScore } from "./reranking/reranker.ts";
+export { restore } from "./restore.ts";
 export type { Finding, FindingKind } from "./verify/findings.ts";
 export { FINDING_KINDS } from "./verify/findings.ts";
 export type { MaintenanceProgress, VerifyCounts, VerifyOptions, VerifyReport } from "./verify/verify-contract.ts";

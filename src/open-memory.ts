@@ -1,5 +1,6 @@
 import type { OptionNames } from "./contract/option-names.ts";
 import { assertSchema, type PropertySchema } from "./contract/properties.ts";
+import type { Database } from "./database/database.ts";
 import { openDatabase } from "./database/open-database.ts";
 import { assertEmbedder } from "./embedding/assert-embedder.ts";
 import type { Embedder } from "./embedding/embedder.ts";
@@ -65,7 +66,7 @@ const DEFAULT_TENANT = "default";
 /**
  * Opens a memory in a folder, making it where there is none; several processes may do so at once.
  *
- * @throws FOREIGN_STORAGE, DAMAGED, FORMAT_TOO_NEW, UNSUPPORTED_FILESYSTEM, PACKAGE_MISSING, BUSY, INVALID_ARGUMENT,
+ * @throws NOT_FOUND and READ_ONLY (with `readOnly`), FOREIGN_STORAGE, DAMAGED, FORMAT_TOO_NEW, UNSUPPORTED_FILESYSTEM, PACKAGE_MISSING, BUSY, INVALID_ARGUMENT,
  *   INVALID_NAME, LIMIT_EXCEEDED, PARTITION_SCHEMA_MISMATCH (a key is declared with another type)
  */
 export async function openMemory(path: string, options?: Omit<MemoryOptions, "path" | "inMemory">): Promise<Memory>;
@@ -98,19 +99,31 @@ export async function openMemory(
   try {
     const { database } = open;
     await database.started();
+    const call = { sizeBytes: TENANT_BYTES };
     const tenant =
       database.lookup(findTenantRow, DEFAULT_TENANT) ??
-      (await database.write(createTenantRow, DEFAULT_TENANT, { sizeBytes: TENANT_BYTES })).life;
+      (await prepare(database, "has no memory yet", () => database.write(createTenantRow, DEFAULT_TENANT, call))).life;
     if (!database.lookup(isTextIndexCurrent, null))
-      await database.write(renewTextIndex, null, { sizeBytes: TENANT_BYTES });
+      await prepare(database, "has words as another version reads them", () =>
+        database.write(renewTextIndex, null, call),
+      );
     if (database.lookup(hasUndeclared, properties))
-      await database.write(declareKeys, { ...properties }, { sizeBytes: TENANT_BYTES });
+      await prepare(database, "does not declare these properties", () =>
+        database.write(declareKeys, { ...properties }, call),
+      );
     return new MemoryHandle(new MemoryCore(database, pipeline, hooks), tenant, release);
   } catch (error) {
     // The first error is the one that the caller can do something about.
     await release().catch(() => undefined);
     throw error;
   }
+}
+
+/** What an open makes where it is missing, and one that only reads cannot. */
+function prepare<T>({ settings }: Database, what: string, make: () => Promise<T>): Promise<T> {
+  if (!settings.readOnly) return make();
+  const message = `${settings.path} ${what}, and is opened for reading only; open it once without readOnly.`;
+  throw new HoldfastError("READ_ONLY", message, { details: { path: settings.path } });
 }
 
 function assertReranker(reranker: unknown): void {

@@ -15,6 +15,7 @@ export const PLACE_OPTIONS: OptionNames<PlaceOptions> = {
   inMemory: true,
   threads: true,
   exclusive: true,
+  readOnly: true,
   lockTimeoutMs: true,
   memoryBudgetBytes: true,
 };
@@ -31,7 +32,7 @@ export function assertPlace(
   if (typeof options !== "object" || options === null)
     throw invalid('Give options such as { path: "./memory.holdfast" }.');
   assertOptions(options, names, call);
-  const { path, inMemory, threads, exclusive, lockTimeoutMs, memoryBudgetBytes } = options as PlaceOptions;
+  const { path, inMemory, threads, exclusive, readOnly, lockTimeoutMs, memoryBudgetBytes } = options as PlaceOptions;
   if (path !== undefined && inMemory === true) throw invalid("Give a path or inMemory: true, not both.");
   if (path === undefined && inMemory !== true) throw invalid("Give the path of a folder, or inMemory: true.");
   if (path !== undefined && (typeof path !== "string" || path.length === 0 || path.includes("\0")))
@@ -40,6 +41,9 @@ export function assertPlace(
     throw invalid('threads is "workers" or "inline".');
   if (inMemory !== undefined && typeof inMemory !== "boolean") throw invalid("inMemory is true, or left out.");
   if (exclusive !== undefined && typeof exclusive !== "boolean") throw invalid("exclusive is true or false.");
+  if (readOnly !== undefined && typeof readOnly !== "boolean") throw invalid("readOnly is true or false.");
+  if (readOnly === true && (exclusive === true || inMemory === true))
+    throw invalid("readOnly goes with a path, and not with exclusive: what only reads shares the folder.");
   if (lockTimeoutMs !== undefined && !(typeof lockTimeoutMs === "number" && lockTimeoutMs >= 0))
     throw invalid("lockTimeoutMs is a number of milliseconds, 0 or more.");
   if (

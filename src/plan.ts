@@ -1,4 +1,5 @@
 import { EMBEDDED_OPERATIONS } from "./backends/embedded/operations.ts";
+import { FOLDER_OPERATIONS } from "./database/folder-operations.ts";
 import { type DatabasePlan, databasePlan } from "./database/operation.ts";
 import { MEMORY_OPERATIONS } from "./memory/operations.ts";
 import { MEMORY_SCHEMA } from "./memory/schema.ts";
@@ -10,7 +11,7 @@ import { REGISTRY_SCHEMA } from "./registry/schema.ts";
  */
 export const DATABASE_PLAN: DatabasePlan = databasePlan(
   [REGISTRY_SCHEMA, ...MEMORY_SCHEMA],
-  [...EMBEDDED_OPERATIONS, ...MEMORY_OPERATIONS],
+  [...FOLDER_OPERATIONS, ...EMBEDDED_OPERATIONS, ...MEMORY_OPERATIONS],
 );
 
 /** The file that each of a folder's threads runs. */

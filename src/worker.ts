@@ -1,6 +1,7 @@
 import { workerData } from "node:worker_threads";
 import { databasePlan } from "./database/operation.ts";
 import { serveDatabase } from "./database/serve.ts";
+import { STEP_ROLE, serveSteps } from "./io/step-thread.ts";
 import type { WorkerStart } from "./io/workers.ts";
 
 const start = workerData as WorkerStart;
@@ -11,6 +12,9 @@ switch (start.role) {
     break;
   case "verifier":
     (await import("./verify-folder.ts")).serveVerifier(start);
+    break;
+  case STEP_ROLE:
+    serveSteps(start, (await import("./jobs.ts")).STEP_JOBS);
     break;
   default:
     serveDatabase(start, (await import("./plan.ts")).DATABASE_PLAN);

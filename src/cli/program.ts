@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs"; // tidy: the version in the package's own manifest
 import { Command, type CommanderError } from "commander";
+import { addBackup } from "./commands/backup.ts";
 import { addChanges } from "./commands/changes.ts";
 import { addCompletion } from "./commands/completion.ts";
 import { addDeleteSession, addDeleteTenant } from "./commands/delete.ts";
@@ -14,6 +15,7 @@ import { addPending } from "./commands/pending.ts";
 import { addRecall } from "./commands/recall.ts";
 import { addRecent } from "./commands/recent.ts";
 import { addRemember } from "./commands/remember.ts";
+import { addRestore } from "./commands/restore.ts";
 import { addSessions } from "./commands/sessions.ts";
 import { addStats } from "./commands/stats.ts";
 import { addTenants } from "./commands/tenants.ts";
@@ -32,7 +34,7 @@ const COMMANDS: Readonly<Record<string, readonly ((program: Command, surrounding
   "Read:": [addRecent, addList, addGet, addHistory, addChanges, addSessions, addTenants, addStats],
   "Change and forget:": [addUpdate, addForget, addDeleteSession, addDeleteTenant],
   "Carry elsewhere:": [addImport, addExport],
-  "Look after the folder:": [addPending, addEmbed, addVerify],
+  "Look after the folder:": [addPending, addEmbed, addBackup, addRestore, addVerify],
   [ITSELF]: [addCompletion],
 };
 

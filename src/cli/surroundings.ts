@@ -4,7 +4,16 @@ import { basename, dirname, join, resolve } from "node:path";
 import { createInterface } from "node:readline/promises";
 import { addAbortSignal } from "node:stream";
 import { HoldfastError } from "../errors/index.ts";
-import { type Memory, openMemory, type VerifyOptions, type VerifyReport, verifyFolder } from "../index.ts";
+import {
+  type Memory,
+  openMemory,
+  type RestoreOptions,
+  type RestoreReceipt,
+  restore,
+  type VerifyOptions,
+  type VerifyReport,
+  verifyFolder,
+} from "../index.ts";
 import { systemClock } from "../io/clock.ts";
 import { type Output, StreamOutput } from "./output.ts";
 
@@ -24,6 +33,7 @@ export interface Surroundings {
   readonly nowMs: () => number;
   openMemory(path: string): Promise<Memory>;
   verifyFolder(path: string, options: VerifyOptions): Promise<VerifyReport>;
+  restore(backup: string, folder: string, options: RestoreOptions): Promise<RestoreReceipt>;
   /** Standard input for `-`; `memoryPath` is the folder that must not be read from. Raises for what is no file. */
   openInput(path: string, memoryPath: string): Input;
   /** Writes a new file, which is there under its name when `write` has ended, and not at all when it raised. */
@@ -46,6 +56,7 @@ export function processSurroundings(signal: AbortSignal): Surroundings {
     nowMs: systemClock.monotonicMs,
     openMemory: (path) => openMemory(path),
     verifyFolder,
+    restore,
     openInput: (path, memoryPath) => (path === "-" ? openStandardInput(signal) : openFile(path, memoryPath, signal)),
     writeFile: writeNewFile,
     ...(process.stdin.isTTY && process.stderr.isTTY && { ask: (question: string) => askOnTerminal(question, signal) }),

@@ -1,4 +1,5 @@
 /// <reference lib="esnext.disposable" preserve="true" />
+import type { BackupOptions, BackupReceipt } from "./backup.ts";
 import type { Capabilities } from "./capabilities.ts";
 import type { DeclaredInput, PropertySchema, PropertyValues } from "./properties.ts";
 import type { VectorInput } from "./vector.ts";
@@ -166,6 +167,13 @@ export interface Store<S extends PropertySchema = PropertySchema> extends AsyncD
     key: string,
     options?: CallOptions & { readonly erase?: boolean },
   ): Promise<{ readonly deleted: boolean; readonly erasure?: Erasure }>;
+  /**
+   * Backs up the folder that the store lies in, all that it holds with it, while reads and writes go on: a copy of one
+   * moment, opened and checked. The new folder appears under its name when all of it is on the disk; `restore` reads it.
+   *
+   * @throws ALREADY_EXISTS, INVALID_ARGUMENT, DISK_FULL, READ_ONLY (the target's folder), DAMAGED, ABORTED, TIMEOUT
+   */
+  backup(target: string, options?: BackupOptions): Promise<BackupReceipt>;
   /** Idempotent; waits for writes in flight, at most 10 s; later calls raise CLOSED (E12). */
   close(): Promise<void>;
 }

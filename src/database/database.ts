@@ -3,6 +3,7 @@ import { neverCancelled } from "../io/cancellation.ts";
 import { schedule } from "../io/clock.ts";
 import { randomFraction } from "../io/ids.ts";
 import type { SentPart } from "../io/sent-part.ts";
+import type { StepJob, StepWatch } from "../io/step-thread.ts";
 import { assertBounds, type CallBounds, within } from "./call.ts";
 import type { Engine } from "./engine.ts";
 import type { EngineSettings, ReadOperation, WriteOperation } from "./operation.ts";
@@ -77,9 +78,20 @@ export class Database {
     throw new HoldfastError("CLOSED", "The handle was closed; open the folder again.", { outcome: "not-applied" });
   }
 
+  /** Raises READ_ONLY for a handle that only reads, before anything is paid for. */
+  assertWritable(): void {
+    if (!this.settings.readOnly) return;
+    const message = "The folder was opened for reading only; open it without readOnly to change something.";
+    throw new HoldfastError("READ_ONLY", message, {
+      outcome: "not-applied",
+      details: { path: this.settings.path },
+    });
+  }
+
   /** Runs a write in a commit that other callers may share; durable when it answers (V13). */
   async write<Input, Output>(operation: WriteOperation<Input, Output>, input: Input, call: WriteCall): Promise<Output> {
     this.assertOpen();
+    this.assertWritable();
     assertBounds(call, "write");
     this.#reserve(call.sizeBytes);
     try {
@@ -116,7 +128,20 @@ export class Database {
   /** Empties the log, so that erased bytes leave it (E14); answers whether nothing stood in the way. */
   async truncateLog(): Promise<boolean> {
     this.assertOpen();
+    this.assertWritable();
     return this.#track(this.#engine.checkpoint("truncate"));
+  }
+
+  /** Writes all of the database as of one moment into an empty file, off the calling thread; closing waits for it. */
+  async copyInto(file: string): Promise<void> {
+    this.assertOpen();
+    await this.#track(this.#engine.copyInto(file));
+  }
+
+  /** Runs long work that does not use the connections, off the calling thread; closing waits for it. */
+  async runSteps<Input, Output>(job: StepJob<Input, Output>, input: Input, watch: StepWatch): Promise<Output> {
+    this.assertOpen();
+    return this.#track(this.#engine.runSteps(job, input, watch));
   }
 
   /** Idempotent; waits for calls in flight within a bound (E12). */

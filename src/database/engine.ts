@@ -1,5 +1,6 @@
 import type { Cancellation, CancelReason } from "../io/cancellation.ts";
 import type { SentPart } from "../io/sent-part.ts";
+import type { StepJob, StepWatch } from "../io/step-thread.ts";
 import type { CheckpointMode } from "./checkpointer.ts";
 import type { EngineSettings } from "./operation.ts";
 
@@ -26,6 +27,10 @@ export interface Engine {
   /** A small read by key, on the calling thread's own connection. */
   lookup(call: EngineCall, cancellation: Cancellation): unknown;
   checkpoint(mode: CheckpointMode): Promise<boolean>;
+  /** Writes all of the database into an empty file, beside the other calls. */
+  copyInto(file: string): Promise<void>;
+  /** Runs long work that does not use the connections, beside the other calls. */
+  runSteps<Input, Output>(job: StepJob<Input, Output>, input: Input, watch: StepWatch): Promise<Output>;
   close(): Promise<void>;
 }
 

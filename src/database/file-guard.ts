@@ -1,5 +1,7 @@
 import { HoldfastError } from "../errors/index.ts";
 import { fileIdentityOf } from "../io/disk.ts";
+import { stampOf } from "../io/whole-files.ts";
+import type { EngineSettings } from "./operation.ts";
 
 /**
  * Notices that a database's files were removed or replaced under an open handle. Writing would go on as if
@@ -26,8 +28,31 @@ export class FileGuard {
   assertInPlace(): void {
     for (const [file, identity] of this.#identities) {
       if (identity !== undefined && fileIdentityOf(file) === identity) continue;
-      const message = `${this.#path} was removed or replaced while it was open; close every handle of the folder and open it again.`;
-      throw new HoldfastError("FAILED", message, { details: { path: this.#path, file }, outcome: "not-applied" });
+      throw replaced(this.#path, file);
     }
   }
+}
+
+/**
+ * The same for reading: what an open handle reads of a removed or replaced database is of a folder that is no more, such
+ * as one that was restored meanwhile. Of a copy the original is looked at.
+ */
+export function assertSameDatabase({ inMemory, path, fileIdentity, copiedStamp }: EngineSettings): void {
+  if (inMemory) return;
+  if (copiedStamp !== undefined) {
+    if (databaseStamp(path) === copiedStamp) return;
+    const message = `${path} was changed since it was opened for reading; close it and open it again.`;
+    throw new HoldfastError("FAILED", message, { details: { path } });
+  }
+  if (fileIdentityOf(path) !== fileIdentity) throw replaced(path, path);
+}
+
+/** What a database and its log are like now, while nobody of this process has them open. */
+export function databaseStamp(path: string): string {
+  return `${stampOf(path)} ${stampOf(`${path}-wal`)}`;
+}
+
+function replaced(path: string, file: string): HoldfastError {
+  const message = `${path} was removed or replaced while it was open; close every handle of the folder and open it again.`;
+  return new HoldfastError("FAILED", message, { details: { path, file }, outcome: "not-applied" });
 }

@@ -1,9 +1,12 @@
+import { HoldfastError } from "../errors/index.ts";
 import { CancelFlags, type Cancellation } from "../io/cancellation.ts";
 import { giveWay } from "../io/clock.ts";
+import { runSteps, type StepJob, type StepWatch } from "../io/step-thread.ts";
 import { type CheckpointMode, checkpoint } from "./checkpointer.ts";
 import type { Connection } from "./connection.ts";
 import { type Engine, type EngineCall, joinParts, type RunningCall } from "./engine.ts";
 import type { Reader } from "./reader.ts";
+import { copyDatabase } from "./whole-database.ts";
 import { JOBS_PER_COMMIT_MAX, type JobResult, type WriteJob, type Writer } from "./writer.ts";
 
 interface QueuedJob extends WriteJob {
@@ -17,12 +20,13 @@ interface QueuedJob extends WriteJob {
 export class InlineEngine implements Engine {
   readonly threads = "inline" as const;
   readonly #connection: Connection;
-  readonly #writer: Writer;
+  /** None where the folder is only read. */
+  readonly #writer: Writer | undefined;
   readonly #reader: Reader;
   readonly #flags = new CancelFlags();
   #queue: QueuedJob[] = [];
 
-  constructor(connection: Connection, writer: Writer, reader: Reader) {
+  constructor(connection: Connection, writer: Writer | undefined, reader: Reader) {
     this.#connection = connection;
     this.#writer = writer;
     this.#reader = reader;
@@ -61,16 +65,27 @@ export class InlineEngine implements Engine {
     return checkpoint(this.#connection, mode);
   }
 
+  async copyInto(file: string): Promise<void> {
+    copyDatabase(this.#connection, file);
+  }
+
+  runSteps<Input, Output>(job: StepJob<Input, Output>, input: Input, watch: StepWatch): Promise<Output> {
+    return runSteps(job, input, { ...watch, url: undefined });
+  }
+
   async close(): Promise<void> {
-    this.#writer.close();
+    if (this.#writer === undefined) this.#reader.close();
+    else this.#writer.close();
   }
 
   /** Jobs queued in the same turn share one commit. */
   #drain(): void {
+    const writer = this.#writer;
+    if (writer === undefined) throw new HoldfastError("BUG", "A folder that is only read was written to.");
     while (this.#queue.length > 0) {
       const jobs = this.#queue.slice(0, JOBS_PER_COMMIT_MAX);
       this.#queue = this.#queue.slice(JOBS_PER_COMMIT_MAX);
-      const results = this.#writer.commit(jobs);
+      const results = writer.commit(jobs);
       for (const [index, job] of jobs.entries()) {
         const result = results[index];
         if (result !== undefined) job.settle(result);

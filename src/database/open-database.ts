@@ -6,6 +6,7 @@ import { prepareFormat } from "./format.ts";
 import { InlineEngine } from "./inline-engine.ts";
 import { IN_MEMORY_PATH, openEngineConnection, prepareFolder } from "./open-files.ts";
 import type { DatabasePlan, EngineSettings } from "./operation.ts";
+import { startReadOnly } from "./read-only.ts";
 import { Reader } from "./reader.ts";
 import { ThreadedEngine } from "./threaded-engine.ts";
 import { Writer } from "./writer.ts";
@@ -17,6 +18,11 @@ export interface DatabaseOptions {
   readonly threads?: "workers" | "inline";
   /** One process alone, one connection. Default false. */
   readonly exclusive?: boolean;
+  /**
+   * Only reads, and changes nothing in the folder: calls that would are refused with READ_ONLY. The folder has to be there.
+   * Default false.
+   */
+  readonly readOnly?: boolean;
   /** How long a write waits for other processes, in milliseconds; default 10,000 (E4). */
   readonly lockTimeoutMs?: number;
   /** Bytes of vectors and columns kept in memory; default 512 MiB (E9). */
@@ -31,18 +37,20 @@ export interface OpenDatabase {
 
 interface Shared {
   readonly database: Database;
+  /** Removes what is left behind a closed handle. */
+  readonly remove?: () => void;
   holders: number;
 }
 
 /**
  * Open folders of this process by real path: one engine a folder, since closing any other descriptor
- * of the file would drop SQLite's locks (E13).
+ * of the file would drop SQLite's locks (E13). Those that only read stand apart, with a NUL behind their path.
  */
 const openFolders = new Map<string, Shared>();
 
 /** Whether this process has the database open: then its files are touched through SQLite alone (E13). */
 export function isOpenHere(file: string): boolean {
-  return openFolders.has(file);
+  return databasesOpenHere().includes(file);
 }
 
 /** Opens a folder, or joins the engine that this process has on it already. */
@@ -51,12 +59,20 @@ export function openDatabase(options: DatabaseOptions, plan: DatabasePlan, worke
     const database = startInline(settingsOf(options, IN_MEMORY_PATH), plan);
     return { database, release: () => database.close() };
   }
-  const file = prepareFolder(options.path, { exclusive: options.exclusive ?? false, create: true });
-  const open = openFolders.get(file);
-  const shared = open !== undefined && isUsable(open, file) ? open : startShared(file, options, plan, workerUrl);
+  const { path, exclusive = false, readOnly = false } = options;
+  const file = prepareFolder(path, { exclusive, create: !readOnly });
+  const key = readOnly ? `${file}\0` : file;
+  const open = openFolders.get(key);
+  const shared =
+    open !== undefined && isUsable(open, file) ? open : startShared(key, file, { options, plan, workerUrl });
   shared.holders += 1;
   let released: Promise<void> | undefined;
-  return { database: shared.database, release: () => (released ??= release(file, shared)) };
+  return { database: shared.database, release: () => (released ??= release(key, shared)) };
+}
+
+/** Real paths of the databases that this process has open. */
+export function databasesOpenHere(): readonly string[] {
+  return [...openFolders.keys()].map((key) => key.replace("\0", ""));
 }
 
 /** An engine that failed, or whose files were replaced, is left to the handles that it has. */
@@ -64,20 +80,33 @@ function isUsable({ database }: Shared, file: string): boolean {
   return database.isOpen && database.settings.fileIdentity === fileIdentityOf(file);
 }
 
-function startShared(file: string, options: DatabaseOptions, plan: DatabasePlan, workerUrl: URL): Shared {
+interface Opening {
+  readonly options: DatabaseOptions;
+  readonly plan: DatabasePlan;
+  readonly workerUrl: URL;
+}
+
+function startShared(key: string, file: string, { options, plan, workerUrl }: Opening): Shared {
   const settings = settingsOf(options, file);
   const inline = options.threads === "inline" || settings.exclusive;
-  const database = inline ? startInline(settings, plan) : startThreaded(settings, plan, workerUrl);
-  const shared = { database, holders: 0 };
-  openFolders.set(file, shared);
+  const start = (): Pick<Shared, "database" | "remove"> => {
+    if (settings.readOnly) {
+      const mayCopy = !databasesOpenHere().includes(file);
+      return startReadOnly(settings, { plan, workerUrl: inline ? undefined : workerUrl, mayCopy });
+    }
+    return { database: inline ? startInline(settings, plan) : startThreaded(settings, plan, workerUrl) };
+  };
+  const shared = { ...start(), holders: 0 };
+  openFolders.set(key, shared);
   return shared;
 }
 
-async function release(file: string, shared: Shared): Promise<void> {
+async function release(key: string, shared: Shared): Promise<void> {
   shared.holders -= 1;
   if (shared.holders > 0) return shared.database.settled();
-  if (openFolders.get(file) === shared) openFolders.delete(file);
+  if (openFolders.get(key) === shared) openFolders.delete(key);
   await shared.database.close();
+  shared.remove?.();
 }
 
 function settingsOf(options: DatabaseOptions, path: string): EngineSettings {
@@ -88,6 +117,9 @@ function settingsOf(options: DatabaseOptions, path: string): EngineSettings {
     memoryBudgetBytes: options.memoryBudgetBytes ?? 512 * 1024 * 1024,
     inMemory: path === IN_MEMORY_PATH,
     exclusive: options.exclusive ?? false,
+    readOnly: options.readOnly ?? false,
+    openPath: path,
+    copiedStamp: undefined,
   };
 }
 
@@ -112,7 +144,8 @@ function openPrepared(
   const connection = openEngineConnection(settings, { autoCheckpoint });
   try {
     const bound = { clock: systemClock, lockTimeoutMs: settings.lockTimeoutMs };
-    prepareFormat(connection, plan, { path: settings.path, bound, nowMicros: systemClock.nowMicros() });
+    const { path, exclusive } = settings;
+    prepareFormat(connection, plan, { path, exclusive, bound, nowMicros: systemClock.nowMicros() });
     return connection;
   } catch (error) {
     connection.close();

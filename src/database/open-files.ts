@@ -9,17 +9,18 @@ import {
   makeFolder,
   realPathOf,
   sharedFileSystemOf,
+  sizeOf,
   syncFolder,
 } from "../io/disk.ts";
 import type { Connection } from "./connection.ts";
 import { openConnection } from "./drivers/open-connection.ts";
 import { toDatabaseError, toFolderError } from "./errors.ts";
+import { DATABASE_FILE, isKept, MANIFEST_FILE, makerOf } from "./folder-files.ts";
 import { configure, foreign } from "./format.ts";
 import { retryWhileLocked } from "./lock-wait.ts";
 import type { EngineSettings } from "./operation.ts";
 
-/** The database's name in a folder of ours; SQLite puts `-wal` and `-shm` beside it. */
-export const DATABASE_FILE = "holdfast.db";
+export { DATABASE_FILE } from "./folder-files.ts";
 
 /** Where a folder's database lies; a store in memory has none. */
 export const IN_MEMORY_PATH = ":memory:";
@@ -46,9 +47,11 @@ export function findFolder(path: string): string {
 }
 
 function findOrMakeFolder(path: string, options: FolderOptions): string {
-  const names = listFolder(path);
+  const names = listFolder(path)?.filter((name) => makerOf(name) === undefined);
   if (names === undefined && !options.create) throw missing(path);
-  if (names !== undefined && names.length > 0 && !names.includes(DATABASE_FILE)) throw foreign(path);
+  if (names?.includes(MANIFEST_FILE) && options.create) throw isBackup(path);
+  if (names !== undefined && names.length > 0 && !names.includes(DATABASE_FILE))
+    throw names.some(isKept) ? interrupted(path) : foreign(path);
   const folder = options.create ? makeFolder(path) : realPathOf(path);
   const shared = sharedFileSystemOf(folder);
   if (shared !== undefined && !options.exclusive) throw unsupported(folder, shared);
@@ -58,7 +61,18 @@ function findOrMakeFolder(path: string, options: FolderOptions): string {
     createPrivateFile(file);
     syncFolder(folder);
   }
+  assertNotEmptied(file);
   return realPathOf(file);
+}
+
+/**
+ * The log is made behind the first page of its database: beside an empty one it is what is left of it, and SQLite would
+ * remove it. It is looked at first, so that a database that is being made is not taken for one.
+ */
+function assertNotEmptied(file: string): void {
+  if (sizeOf(`${file}-wal`) === 0 || sizeOf(file) > 0) return;
+  const message = `${file} was emptied, and its log is still there; both are left as they are: restore a backup.`;
+  throw new HoldfastError("DAMAGED", message, { details: { path: file } });
 }
 
 /** A connection of this thread, set up and ready; raises typed errors that name the file. */
@@ -80,8 +94,9 @@ export function openEngineConnection(
   return connection;
 }
 
-function openConfigured({ path, inMemory, exclusive }: EngineSettings, autoCheckpoint: boolean): Connection {
-  const connection = openConnection(inMemory ? IN_MEMORY_PATH : path, { readOnly: false, mustExist: !inMemory });
+function openConfigured(settings: EngineSettings, autoCheckpoint: boolean): Connection {
+  const { openPath, inMemory, exclusive, readOnly } = settings;
+  const connection = openConnection(inMemory ? IN_MEMORY_PATH : openPath, { readOnly, mustExist: !inMemory });
   try {
     configure(connection, { exclusive, autoCheckpoint });
     return connection;
@@ -89,6 +104,16 @@ function openConfigured({ path, inMemory, exclusive }: EngineSettings, autoCheck
     connection.close();
     throw error;
   }
+}
+
+function isBackup(path: string): HoldfastError {
+  const message = `${path} is a backup, and stays one: restore it into another folder, or open it with readOnly: true.`;
+  return new HoldfastError("READ_ONLY", message, { details: { path } });
+}
+
+function interrupted(path: string): HoldfastError {
+  const message = `${path} was being restored, and that was interrupted; restore the backup again (replace: true, --replace).`;
+  return new HoldfastError("DAMAGED", message, { details: { path } });
 }
 
 function missing(path: string): HoldfastError {

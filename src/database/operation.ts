@@ -1,5 +1,6 @@
 import type { Cancellation } from "../io/cancellation.ts";
 import type { Connection } from "./connection.ts";
+import { FORMATS, type FormatHistory } from "./format-history.ts";
 
 /** What a write operation works with: one transaction, begun, whose guards it checks and whose rows it writes. */
 export interface WriteUnit {
@@ -27,6 +28,11 @@ export interface EngineSettings {
   readonly memoryBudgetBytes: number;
   readonly inMemory: boolean;
   readonly exclusive: boolean;
+  readonly readOnly: boolean;
+  /** The file that connections open: `path`, or its copy where the medium cannot be written and so not be shared. */
+  readonly openPath: string;
+  /** What `path` was like when it was copied; `undefined` when connections open it itself. */
+  readonly copiedStamp: string | undefined;
 }
 
 /**
@@ -66,10 +72,16 @@ export interface DatabasePlan {
   /** Statements that make the tables of every layer, run once inside the creating transaction. */
   readonly schema: readonly string[];
   readonly operations: ReadonlyMap<string, Operation>;
+  /** Which format the tables are of, and how older ones become it. */
+  readonly formats: FormatHistory;
 }
 
-export function databasePlan(schema: readonly string[], operations: readonly Operation[]): DatabasePlan {
-  return { schema, operations: new Map(operations.map((operation) => [operation.name, operation])) };
+export function databasePlan(
+  schema: readonly string[],
+  operations: readonly Operation[],
+  formats: FormatHistory = FORMATS,
+): DatabasePlan {
+  return { schema, operations: new Map(operations.map((operation) => [operation.name, operation])), formats };
 }
 
 /** The parts of an input too large for one message, in order; empty for other calls. */

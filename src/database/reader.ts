@@ -3,6 +3,8 @@ import type { Cancellation } from "../io/cancellation.ts";
 import type { Clock } from "../io/clock.ts";
 import type { Connection } from "./connection.ts";
 import { toDatabaseError } from "./errors.ts";
+import { assertSameDatabase } from "./file-guard.ts";
+import { assertFormat } from "./format.ts";
 import { retryWhileLocked } from "./lock-wait.ts";
 import type { DatabasePlan, EngineSettings, ReadOperation, ReadView } from "./operation.ts";
 import { Resources } from "./resources.ts";
@@ -36,6 +38,7 @@ export class Reader {
     try {
       retryWhileLocked({ clock: this.#clock, lockTimeoutMs }, cancellation, () => {
         cancellation.assertLive();
+        assertSameDatabase(this.#settings);
         value = this.#transaction(() => (operation as ReadOperation<unknown, unknown>).run(view, input));
       });
     } catch (error) {
@@ -52,6 +55,7 @@ export class Reader {
   #transaction(action: () => unknown): unknown {
     this.#connection.exec("BEGIN");
     try {
+      assertFormat(this.#connection, this.#settings.path, this.#plan.formats);
       return action();
     } finally {
       this.#connection.exec("COMMIT");

@@ -3,10 +3,12 @@ import { CancelFlags } from "../io/cancellation.ts";
 import { systemClock } from "../io/clock.ts";
 import { replyTo, type WorkerRequest, type WorkerStart } from "../io/workers.ts";
 import { type CheckpointMode, checkpoint } from "./checkpointer.ts";
+import type { Connection } from "./connection.ts";
 import { joinParts } from "./engine.ts";
 import { openEngineConnection } from "./open-files.ts";
 import type { DatabasePlan, EngineSettings } from "./operation.ts";
 import { Reader } from "./reader.ts";
+import { copyDatabase } from "./whole-database.ts";
 import { JOBS_PER_COMMIT_MAX, type JobResult, type WriteJob, Writer } from "./writer.ts";
 
 type CallRequest = Extract<WorkerRequest, { type: "call" }>;
@@ -45,10 +47,15 @@ export function serveDatabase(start: WorkerStart, plan: DatabasePlan): void {
       serve(
         start.port,
         1,
-        (calls) => calls.map((call) => attempt(() => checkpoint(connection, call.input as CheckpointMode))),
+        (calls) => calls.map((call) => attempt(() => maintain(connection, call))),
         () => connection.close(),
       );
   }
+}
+
+function maintain(connection: Connection, { name, input }: CallRequest): unknown {
+  if (name === "copy") return copyDatabase(connection, input as string);
+  return checkpoint(connection, input as CheckpointMode);
 }
 
 function toJob(call: CallRequest, parts: PartStore, flags: CancelFlags): WriteJob {

@@ -1,5 +1,7 @@
+import { HoldfastError } from "../errors/index.ts";
 import type { Cancellation } from "../io/cancellation.ts";
 import type { SentPart } from "../io/sent-part.ts";
+import { runSteps, type StepJob, type StepWatch } from "../io/step-thread.ts";
 import { WorkerChannel } from "../io/workers.ts";
 import type { CheckpointMode } from "./checkpointer.ts";
 import type { Engine, EngineCall, RunningCall } from "./engine.ts";
@@ -13,24 +15,28 @@ import type { Reader } from "./reader.ts";
  */
 export class ThreadedEngine implements Engine {
   readonly threads = "workers" as const;
-  readonly #writer: WorkerChannel;
+  /** None where the folder is only read. */
+  readonly #writer: WorkerChannel | undefined;
   readonly #reader: WorkerChannel;
   readonly #startMaintenance: () => WorkerChannel;
   readonly #lookups: Reader;
+  readonly #workerUrl: URL;
   #maintenance: WorkerChannel | undefined;
 
   constructor(workerUrl: URL, settings: EngineSettings, lookups: Reader, onGone: (error: Error) => void) {
-    this.#writer = new WorkerChannel(workerUrl, "writer", settings, onGone);
+    this.#writer = settings.readOnly ? undefined : new WorkerChannel(workerUrl, "writer", settings, onGone);
     this.#reader = new WorkerChannel(workerUrl, "reader", settings, onGone);
     this.#startMaintenance = () => new WorkerChannel(workerUrl, "maintenance", settings, onGone);
     this.#lookups = lookups;
+    this.#workerUrl = workerUrl;
   }
 
   async started(): Promise<void> {
-    await Promise.all([this.#writer.started(), this.#reader.started()]);
+    await Promise.all([this.#writer?.started(), this.#reader.started()]);
   }
 
   write(call: EngineCall): RunningCall {
+    if (this.#writer === undefined) throw new HoldfastError("BUG", "A folder that is only read was written to.");
     return start(this.#writer, call);
   }
 
@@ -47,11 +53,25 @@ export class ThreadedEngine implements Engine {
     return (await this.#maintenance.call({ name: "checkpoint", input: mode })) as boolean;
   }
 
+  /** In a thread of its own: a copy takes as long as the database is large, and checkpoints go on meanwhile. */
+  async copyInto(file: string): Promise<void> {
+    const thread = this.#startMaintenance();
+    try {
+      await thread.call({ name: "copy", input: file });
+    } finally {
+      await thread.end();
+    }
+  }
+
+  runSteps<Input, Output>(job: StepJob<Input, Output>, input: Input, watch: StepWatch): Promise<Output> {
+    return runSteps(job, input, { ...watch, url: this.#workerUrl });
+  }
+
   /** The writer ends last: the last connection to close moves the whole log, and it may hold this thread no more. */
   async close(): Promise<void> {
     this.#lookups.close();
     await Promise.all([this.#reader.end(), this.#maintenance?.end()]);
-    await this.#writer.end();
+    await this.#writer?.end();
   }
 }
 

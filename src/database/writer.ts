@@ -4,7 +4,7 @@ import { type Clock, pauseThread } from "../io/clock.ts";
 import type { Connection } from "./connection.ts";
 import { toDatabaseError } from "./errors.ts";
 import { FileGuard } from "./file-guard.ts";
-import { assertWritableFormat } from "./format.ts";
+import { assertFormat } from "./format.ts";
 import { jitterMs, retryWhileLocked, withoutStackTrace } from "./lock-wait.ts";
 import type { DatabasePlan, EngineSettings, WriteOperation, WriteUnit } from "./operation.ts";
 import { Resources } from "./resources.ts";
@@ -47,7 +47,7 @@ export class Writer {
     }
     let results: readonly JobResult[];
     try {
-      assertWritableFormat(this.#connection, this.#settings.path);
+      assertFormat(this.#connection, this.#settings.path, this.#plan.formats);
       this.#assertInPlace();
       results = this.#runAll(jobs);
     } catch (error) {

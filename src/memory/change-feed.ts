@@ -39,7 +39,7 @@ export const readChanges: ReadOperation<ChangesInput, ChangesOutput> = readOpera
     );
     const newest = connection.prepare("SELECT max(sequence) AS last FROM changes WHERE tenant = ?").get(tenant.tenant);
     const highWater = Math.max(Number(newest?.last ?? 0), floor);
-    // One beyond the newest is of another copy of the folder, such as one from before a restore.
+    // One beyond the newest is of another copy of the folder, such as one from before files were put back by hand.
     if (after !== undefined && (after < floor || after > highWater)) throw cursorExpired();
     const from = after ?? floor;
     const own = session === undefined ? [] : [session.session];
@@ -68,6 +68,6 @@ export const readChanges: ReadOperation<ChangesInput, ChangesOutput> = readOpera
 
 export function cursorExpired(): HoldfastError {
   const message =
-    "What follows this cursor is not kept any more, or the tenant was made anew; read everything once, and follow from the newest cursor.";
+    "What follows this cursor is not kept any more, or the tenant was made anew, or the folder restored from a backup; read everything once, and follow from the newest cursor.";
   return new HoldfastError("CURSOR_EXPIRED", message);
 }

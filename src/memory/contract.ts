@@ -15,6 +15,7 @@ import type {
 } from "./event-contract.ts";
 import type { EventInput } from "./event-input.ts";
 import type { ExportCalls } from "./export-contract.ts";
+import type { FolderCalls } from "./folder-contract.ts";
 import type { ChangesOptions, ChangesPage, SessionLog } from "./log-contract.ts";
 import type { PendingCalls } from "./pending-contract.ts";
 
@@ -302,7 +303,7 @@ export interface CreatedTenant extends Tenant {
 }
 
 /** A folder's memory: the default tenant's, with the way to the others. `await using` closes it (E12). */
-export interface Memory extends Tenant, DeclaredProperties, AsyncDisposable {
+export interface Memory extends Tenant, DeclaredProperties, FolderCalls, AsyncDisposable {
   /** Answers the tenant that stands under this id, or a new one (S1). */
   createTenant(id: string, options?: CallOptions): Promise<CreatedTenant>;
   /** Raises NOT_FOUND for an unknown tenant. */

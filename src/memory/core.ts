@@ -4,6 +4,7 @@ import type { CallOptions } from "../contract/store.ts";
 import { assertWellFormed } from "../contract/text.ts";
 import { beforeCommit, withDeadline } from "../database/call.ts";
 import { CLOSE_WAIT_MS, type Database, settledWithin } from "../database/database.ts";
+import { readEpoch } from "../database/folder-operations.ts";
 import { HoldfastError } from "../errors/index.ts";
 import { type Clock, giveWay } from "../io/clock.ts";
 import type { Reranker } from "../reranking/reranker.ts";
@@ -40,6 +41,8 @@ export interface MemoryHooks {
 /** What a memory does for every tenant and session of one folder. */
 export class MemoryCore {
   readonly database: Database;
+  /** Of the folder; new when it is restored. */
+  readonly epoch: string;
   readonly pipeline: Pipeline;
   readonly reclaimer: Reclaimer;
   readonly summarise: Summarise | undefined;
@@ -58,11 +61,17 @@ export class MemoryCore {
     this.#clock = clock;
     this.summarise = summarise;
     this.#reranker = reranker;
+    this.epoch = database.lookup(readEpoch, null);
     this.reclaimer = new Reclaimer(database, [reclaimMemory]);
-    if (database.lookup(hasReclaimable, null)) this.reclaimer.wake();
     this.retrier = new EmbeddingRetrier(database, pipeline, clock);
-    this.retrier.wake();
     this.filler = new DeclaredFiller(database);
+    if (!database.settings.readOnly) this.#wake();
+  }
+
+  /** Begins what was left undone. */
+  #wake(): void {
+    if (this.database.lookup(hasReclaimable, null)) this.reclaimer.wake();
+    this.retrier.wake();
     this.filler.wake();
   }
 
@@ -70,6 +79,12 @@ export class MemoryCore {
   assertOpen(): void {
     if (!this.#closed) return;
     throw new HoldfastError("CLOSED", "The memory was closed; open it again.", { outcome: "not-applied" });
+  }
+
+  /** The first line of every call that changes something: raises CLOSED, or READ_ONLY before anything is paid for. */
+  assertWritable(): void {
+    this.assertOpen();
+    this.database.assertWritable();
   }
 
   /** Raises CLOSED behind an embedding that outlasted the close: nothing is written any more. */
@@ -102,7 +117,7 @@ export class MemoryCore {
     inputs: readonly EventInput[],
     options: CallOptions,
   ): Promise<readonly RememberReceipt[]> {
-    this.assertOpen();
+    this.assertWritable();
     return this.track(beforeCommit(this.#remember(session, inputs, withDeadline(options, "write"))));
   }
 

@@ -35,7 +35,8 @@ export class Forgetting {
   }
 
   async forget(scope: Scope, selection: ForgetSelection, options: ForgetOptions): Promise<ForgetReceipt> {
-    this.#core.assertOpen();
+    if (options.dryRun === true) this.#core.assertOpen();
+    else this.#core.assertWritable();
     assertSelection(scope, selection);
     const bounds = withDeadline(callOptions(options), "write");
     const forgotten =
@@ -48,7 +49,7 @@ export class Forgetting {
 
   /** Also finishes a deletion that was cut short. */
   async deleteSession(tenant: TenantLife, id: string, options: DeletionOptions): Promise<DeletionReceipt> {
-    this.#core.assertOpen();
+    this.#core.assertWritable();
     assertId(id, "session id");
     const bounds = withDeadline(callOptions(options), "write");
     const call = { ...bounds, sizeBytes: STEP_BYTES };
@@ -64,7 +65,7 @@ export class Forgetting {
   }
 
   async deleteTenant(id: string, options: DeletionOptions): Promise<DeletionReceipt> {
-    this.#core.assertOpen();
+    this.#core.assertWritable();
     assertId(id, "tenant id");
     const bounds = withDeadline(callOptions(options), "write");
     const tenant = await this.#core.database.write(endTenant, id, { ...bounds, sizeBytes: STEP_BYTES });

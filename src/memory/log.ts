@@ -1,3 +1,4 @@
+import { crc32 } from "node:zlib";
 import { formatDatetime } from "../contract/datetime.ts";
 import { LIMITS } from "../contract/limits.ts";
 import type { CallOptions } from "../contract/store.ts";
@@ -45,19 +46,20 @@ export class Log {
   async changes({ after, limit = DEFAULT_CHANGES, ...call }: ChangesOptions): Promise<ChangesPage> {
     const { tenant, session } = this.#scope;
     assertWhole(limit, { name: "limit", from: 1, to: LIMITS.scanPageMax });
-    const input = { tenant, session, after: after === undefined ? undefined : sequenceOf(tenant, after), limit };
+    const feed = feedOf(tenant, this.#core.epoch);
+    const input = { tenant, session, after: after === undefined ? undefined : sequenceOf(feed, after), limit };
     const { rows, highWater, last } = await this.#core.database.read(readChanges, input, call);
     return {
       changes: rows.map(({ sequence, kind, sessionId, event, revision, at }) => ({
-        cursor: cursorOf(tenant, sequence),
+        cursor: cursorOf(feed, sequence),
         kind,
         session: sessionId,
         ...(event !== undefined && { event }),
         ...(revision !== undefined && { revision }),
         at: formatDatetime(at),
       })),
-      cursor: cursorOf(tenant, last),
-      highWater: cursorOf(tenant, highWater),
+      cursor: cursorOf(feed, last),
+      highWater: cursorOf(feed, highWater),
       more: last < highWater,
     };
   }
@@ -173,23 +175,31 @@ function cut(event: RecentEvent, maxCharacters: number | undefined): RecentEvent
 /** Looked at behind the cut, so that the last grapheme is seen whole. */
 const GRAPHEME_ROOM = 64;
 
-/** Cursors of one life of a tenant mean nothing to another. */
-const CURSOR = /^c([0-9a-f]{8})_(.*)$/;
-
-function cursorOf(tenant: TenantLife, sequence: number): string {
-  return `c${lifeOf(tenant.incarnation)}_${sealPlace(tenant, "changes", { at: 0n, event: sequence })}`;
+/**
+ * Which feed a cursor is of. Cursors of one life of a tenant mean nothing to another, nor to the folder that a backup was
+ * restored into: what followed there is not what followed here.
+ */
+interface Feed {
+  readonly tenant: TenantLife;
+  readonly mark: string;
 }
 
-function sequenceOf(tenant: TenantLife, cursor: unknown): number {
-  const [, life, sealed] = (typeof cursor === "string" ? CURSOR.exec(cursor) : undefined) ?? [];
-  if (life !== undefined && life !== lifeOf(tenant.incarnation)) throw cursorExpired();
+function feedOf(tenant: TenantLife, epoch: string): Feed {
+  return { tenant, mark: crc32(`${tenant.incarnation} ${epoch}`).toString(16).padStart(8, "0") };
+}
+
+const CURSOR = /^c([0-9a-f]{8})_(.*)$/;
+
+function cursorOf({ tenant, mark }: Feed, sequence: number): string {
+  return `c${mark}_${sealPlace(tenant, "changes", { at: 0n, event: sequence })}`;
+}
+
+function sequenceOf({ tenant, mark }: Feed, cursor: unknown): number {
+  const [, of, sealed] = (typeof cursor === "string" ? CURSOR.exec(cursor) : undefined) ?? [];
+  if (of !== undefined && of !== mark) throw cursorExpired();
   const place = sealed === undefined ? undefined : openPlace(tenant, "changes", sealed);
   if (place?.at === 0n) return place.event;
   throw new HoldfastError("INVALID_ARGUMENT", "after is a cursor of this feed, as it was answered.");
-}
-
-function lifeOf(incarnation: string): string {
-  return incarnation.replaceAll("-", "").slice(0, 8);
 }
 
 function assertWhole(value: unknown, { name, from, to }: { name: string; from: number; to: number }): void {

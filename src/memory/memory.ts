@@ -1,7 +1,9 @@
+import type { BackupOptions, BackupReceipt } from "../contract/backup.ts";
 import { formatDatetime } from "../contract/datetime.ts";
 import { assertId } from "../contract/names.ts";
 import { assertOptions, CALL_OPTIONS } from "../contract/option-names.ts";
 import type { CallOptions } from "../contract/store.ts";
+import { backupDatabase } from "../database/backup.ts";
 import { withDeadline } from "../database/call.ts";
 import { HoldfastError } from "../errors/index.ts";
 import type { CreatedTenant, DeletionOptions, DeletionReceipt, Memory, Tenant, TenantInfo } from "./contract.ts";
@@ -26,7 +28,7 @@ export class MemoryHandle extends TenantHandle implements Memory {
   }
 
   async createTenant(id: string, options: CallOptions = {}): Promise<CreatedTenant> {
-    this.core.assertOpen();
+    this.core.assertWritable();
     assertOptions(options, CALL_OPTIONS, "createTenant");
     assertId(id, "tenant id");
     const call = { ...options, sizeBytes: TENANT_BYTES };
@@ -67,7 +69,7 @@ export class MemoryHandle extends TenantHandle implements Memory {
   }
 
   async fillDeclared(options: FillDeclaredOptions = {}): Promise<void> {
-    this.core.assertOpen();
+    this.core.assertWritable();
     assertOptions(options, FILL_DECLARED_OPTIONS, "fillDeclared");
     const { onProgress, ...call } = options;
     let segments = 0;
@@ -76,6 +78,11 @@ export class MemoryHandle extends TenantHandle implements Memory {
       onProgress?.({ segments });
     });
     await this.core.track(fill);
+  }
+
+  async backup(target: string, options: BackupOptions = {}): Promise<BackupReceipt> {
+    this.core.assertOpen();
+    return this.core.track(backupDatabase(this.core.database, target, options));
   }
 
   close(): Promise<void> {

@@ -106,6 +106,7 @@ export class SessionHandle implements Session {
 
   async updateSummary(options: UpdateSummaryOptions = {}): Promise<SessionSummary | undefined> {
     assertOptions(options, UPDATE_SUMMARY_OPTIONS, "updateSummary");
+    this.#core.assertWritable();
     return this.#log().updateSummary(options);
   }
 
@@ -133,7 +134,7 @@ export class SessionHandle implements Session {
   }
 
   async updateEvent(id: string, update: EventUpdate, options: UpdateOptions = {}): Promise<MemoryEvent> {
-    this.#core.assertOpen();
+    this.#core.assertWritable();
     assertOptions(options, UPDATE_OPTIONS, "updateEvent");
     return this.#events.update(id, update, options);
   }

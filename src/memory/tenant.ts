@@ -76,7 +76,7 @@ export class TenantHandle implements Tenant {
   }
 
   async createSession(id: string, options: { readonly user?: string } & CallOptions = {}): Promise<Session> {
-    this.core.assertOpen();
+    this.core.assertWritable();
     assertOptions(options, CREATE_SESSION_OPTIONS, "createSession");
     assertScope(options, "user");
     assertId(id, "session id");
@@ -168,7 +168,7 @@ export class TenantHandle implements Tenant {
   }
 
   async updateEvent(id: string, update: EventUpdate, options: UpdateOptions = {}): Promise<MemoryEvent> {
-    this.core.assertOpen();
+    this.core.assertWritable();
     assertOptions(options, UPDATE_OPTIONS, "updateEvent");
     return this.#events.update(id, update, options);
   }
@@ -197,7 +197,7 @@ export class TenantHandle implements Tenant {
   }
 
   async embedPending(options: EmbedPendingOptions = {}): Promise<EmbedPendingAnswer> {
-    this.core.assertOpen();
+    this.core.assertWritable();
     assertOptions(options, EMBED_PENDING_OPTIONS, "embedPending");
     return this.core.track(this.#pending.embed(options));
   }

@@ -1,3 +1,4 @@
+import type { BackupOptions, BackupReceipt } from "../contract/backup.ts";
 import type { Capabilities } from "../contract/capabilities.ts";
 import type { BoundProperties, PropertySchema } from "../contract/properties.ts";
 import type { BoundValue } from "../contract/property-values.ts";
@@ -88,6 +89,8 @@ export interface BackendPartition {
   readonly key: string;
   readonly incarnation: string;
   assertLive(): number;
+  /** Raises READ_ONLY for a store that only reads; the first line of what changes something. */
+  assertWritable(): void;
   upsert(batch: RecordBatch, options: CallOptions): Promise<UpsertCounts>;
   patch(
     id: string,
@@ -124,5 +127,7 @@ export interface StoreBackend {
     erase: boolean,
     options: CallOptions,
   ): Promise<{ readonly deleted: boolean; readonly erasure?: Erasure }>;
+  /** Copies all that the store's medium holds into a new folder (O2). */
+  backup(target: string, options: BackupOptions): Promise<BackupReceipt>;
   close(): Promise<void>;
 }

@@ -74,6 +74,7 @@ export class PartitionHandle<S extends PropertySchema> implements Partition<S> {
 
   async upsert(records: readonly RecordInput[], options: CallOptions = {}): Promise<UpsertReceipt> {
     assertOptions(options, CALL_OPTIONS, "upsert");
+    this.#backend.assertWritable();
     const batch = toBatch(records, this.#form);
     if (batch.records === 0) return { ids: [], inserted: 0, replaced: 0, position: this.#backend.assertLive() };
     const ids = records.map((record) => record?.id);
@@ -83,6 +84,7 @@ export class PartitionHandle<S extends PropertySchema> implements Partition<S> {
 
   async patch(id: string, properties: PropertyInput, options: CallOptions = {}): Promise<WriteReceipt | undefined> {
     assertOptions(options, CALL_OPTIONS, "patch");
+    this.#backend.assertWritable();
     assertId(id, "record id");
     return this.#backend.patch(id, bindPatch(this.#form.properties, properties), options);
   }
@@ -106,6 +108,7 @@ export class PartitionHandle<S extends PropertySchema> implements Partition<S> {
 
   async delete(selection: DeleteSelection<S>, options: DeleteOptions = {}): Promise<DeleteReceipt> {
     assertOptions(options, DELETE_OPTIONS, "delete");
+    if (options.dryRun !== true) this.#backend.assertWritable();
     const receipt = await this.#delete(selection, options);
     if (options.erase !== true || options.dryRun === true) return receipt;
     return { ...receipt, erasure: await this.#backend.erase(options) };

@@ -1,3 +1,4 @@
+import type { BackupOptions, BackupReceipt } from "../contract/backup.ts";
 import type { Capabilities } from "../contract/capabilities.ts";
 import { assertName } from "../contract/names.ts";
 import { assertOptions, CALL_OPTIONS } from "../contract/option-names.ts";
@@ -60,6 +61,10 @@ export class StoreHandle<S extends PropertySchema> implements Store<S> {
     assertOptions(options, DELETE_PARTITION_OPTIONS, "deletePartition");
     assertName(key, "partition key");
     return this.#backend.deletePartition(key, options.erase === true, options);
+  }
+
+  async backup(target: string, options: BackupOptions = {}): Promise<BackupReceipt> {
+    return this.#backend.backup(target, options);
   }
 
   async close(): Promise<void> {

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { DATABASE_FILE } from "../database/open-files.ts";
+import { DATABASE_FILE, isKept, MANIFEST_FILE, makerOf } from "../database/folder-files.ts";
 import { listFolder, sizeOf } from "../io/disk.ts";
 import { type LogState, readHeader, readLog, readSharedIndex } from "../io/raw-database.ts";
 import type { Finding } from "./findings.ts";
@@ -17,7 +17,23 @@ const OWN_FILES: ReadonlySet<string> = new Set(
 /** What the names and sizes of a folder's files say; opens none of them. */
 export function folderFindings(folder: string): readonly Finding[] {
   return (listFolder(folder) ?? []).flatMap((name): readonly Finding[] => {
-    if (OWN_FILES.has(name)) return [];
+    if (OWN_FILES.has(name) || name === MANIFEST_FILE) return [];
+    if (makerOf(name) !== undefined)
+      return [
+        {
+          kind: "leftover",
+          place: name,
+          message: "A restore or an upgrade was interrupted here; the next one begins anew.",
+        },
+      ];
+    if (isKept(name))
+      return [
+        {
+          kind: "set-aside",
+          place: name,
+          message: "A restore or an upgrade kept this; remove it when nobody needs it.",
+        },
+      ];
     if (name === REPAIR_FOLDER)
       return [{ kind: "leftover", place: name, message: "A repair was interrupted here; the next one begins anew." }];
     if (name.startsWith(SET_ASIDE_PREFIX))

@@ -1,7 +1,8 @@
 import type { Connection } from "../database/connection.ts";
 import { openConnection } from "../database/drivers/open-connection.ts";
 import { isDamageError, toDatabaseError } from "../database/errors.ts";
-import { APPLICATION_ID, assertWritableFormat, configure, foreign } from "../database/format.ts";
+import { APPLICATION_ID, assertFormat, configure, foreign } from "../database/format.ts";
+import { FORMATS } from "../database/format-history.ts";
 import { DATABASE_FILE } from "../database/open-files.ts";
 import { HoldfastError, isHoldfastError } from "../errors/index.ts";
 import { sizeOf } from "../io/disk.ts";
@@ -85,6 +86,9 @@ export class FolderCheck implements SteppedJob<VerifyReport> {
       memoryBudgetBytes,
       inMemory: false,
       exclusive: false,
+      readOnly: true,
+      openPath: file,
+      copiedStamp: undefined,
     };
     return deep ? [...checks, nearestChecks(engine)] : checks;
   }
@@ -119,5 +123,5 @@ function assertOurs(connection: Connection, file: string): void {
   if (id === 0 && names.length === 0)
     throw new HoldfastError("DAMAGED", "the database holds no table, as one that was never finished or lost its log");
   if (id !== APPLICATION_ID && !names.some(({ name }) => name === "holdfast")) throw foreign(file);
-  assertWritableFormat(connection, file);
+  assertFormat(connection, file, FORMATS);
 }

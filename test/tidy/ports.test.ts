@@ -22,6 +22,17 @@ const UNREPEATABLE: ReadonlySet<string> = new Set([
 /** `disk.ts` says at each why no lock of SQLite's can be dropped by it; the others work where this process has no lock. */
 const MAY_OPEN_FILES: Readonly<Record<string, readonly string[]>> = {
   "src/io/raw-database.ts": ["withFile", "scanLog", "readStart"],
+  "src/io/whole-files.ts": [
+    "digestFile",
+    "copyToNewFile",
+    "readSlices",
+    "writeAll",
+    "writeNewFile",
+    "readSmallFile",
+    "syncFile",
+    "cloneFile",
+    "renamePath",
+  ],
   "src/io/disk.ts": ["createPrivateFile", "syncFolder"],
 };
 

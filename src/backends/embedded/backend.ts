@@ -1,13 +1,15 @@
+import type { BackupOptions, BackupReceipt } from "../../contract/backup.ts";
 import type { Capabilities } from "../../contract/capabilities.ts";
 import type { PropertySchema } from "../../contract/properties.ts";
 import type { CallOptions, Erasure, PartitionInfo } from "../../contract/store.ts";
+import { backupDatabase } from "../../database/backup.ts";
 import { behindCommit, withDeadline } from "../../database/call.ts";
 import type { Database } from "../../database/database.ts";
 import type { OpenDatabase } from "../../database/open-database.ts";
 import { HoldfastError } from "../../errors/index.ts";
 import { giveWay } from "../../io/clock.ts";
 import type { Life } from "../../registry/lives.ts";
-import type { StoreRow } from "../../registry/stores.ts";
+import { type StoreRow, undeclaredKeys } from "../../registry/stores.ts";
 import type { BackendPartition, StoreBackend } from "../../store/backend.ts";
 import { embeddedCapabilities } from "./capabilities.ts";
 import {
@@ -47,7 +49,7 @@ export class EmbeddedBackend implements StoreBackend {
     this.#database = database;
     this.#store = store;
     this.#reclaimer = new Reclaimer(database);
-    this.#reclaimer.wake();
+    if (!database.settings.readOnly) this.#reclaimer.wake();
   }
 
   /** Makes or opens the store in an open database; gives the database back when that fails. */
@@ -55,10 +57,9 @@ export class EmbeddedBackend implements StoreBackend {
     try {
       await open.database.started();
       const found = open.database.lookup(readStoreRow, input.name);
-      const store =
-        found !== undefined && declaresAll(found, input)
-          ? found
-          : await open.database.write(openStoreRow, input, { sizeBytes: SMALL_WRITE_BYTES });
+      const isWhole = found !== undefined && declaresAll(found, input);
+      if (!isWhole && open.database.settings.readOnly) throw notMade(found, input);
+      const store = isWhole ? found : await open.database.write(openStoreRow, input, { sizeBytes: SMALL_WRITE_BYTES });
       return new EmbeddedBackend(open, store);
     } catch (error) {
       await open.release();
@@ -110,6 +111,11 @@ export class EmbeddedBackend implements StoreBackend {
     return { deleted: tombstone !== undefined };
   }
 
+  async backup(target: string, options: BackupOptions): Promise<BackupReceipt> {
+    this.assertOpen();
+    return backupDatabase(this.#database, target, options);
+  }
+
   async close(): Promise<void> {
     this.#closed = true;
     await this.#reclaimer.stop();
@@ -121,6 +127,16 @@ export class EmbeddedBackend implements StoreBackend {
       this.assertOpen(),
     );
   }
+}
+
+/** Why a store cannot be opened for reading only. */
+function notMade(found: StoreRow | undefined, { name, dimensions, properties }: OpenStoreInput): HoldfastError {
+  const details = { store: name };
+  if (found === undefined)
+    return new HoldfastError("NOT_FOUND", `The folder holds no store named "${name}".`, { details });
+  const keys = undeclaredKeys(found, dimensions, properties).map(([key]) => key);
+  const message = `The store "${name}" does not declare ${keys.join(", ")}, and is opened for reading only; open it once without readOnly.`;
+  return new HoldfastError("READ_ONLY", message, { details });
 }
 
 function declaresAll(store: StoreRow, input: OpenStoreInput): boolean {

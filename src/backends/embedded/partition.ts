@@ -64,6 +64,11 @@ export class EmbeddedPartition implements BackendPartition {
     return this.#database.lookup(assertLife, this.#life);
   }
 
+  assertWritable(): void {
+    this.#assertOpen();
+    this.#database.assertWritable();
+  }
+
   async upsert(batch: RecordBatch, options: CallOptions): Promise<UpsertCounts> {
     this.#assertOpen();
     const input = { life: this.#life, dimensions: this.#dimensions, keys: this.#keys };

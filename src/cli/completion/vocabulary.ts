@@ -10,7 +10,7 @@ export interface CommandWords {
   readonly name: string;
   readonly summary: string;
   readonly options: readonly OptionWords[];
-  /** Whether its arguments are names of files. */
+  /** Whether its arguments are names of files or folders. */
   readonly takesFile: boolean;
   /** Words that its first argument can be. */
   readonly choices: readonly string[];
@@ -34,7 +34,7 @@ function wordsOf(command: Command, all: readonly Command[]): CommandWords {
     name: command.name(),
     summary: command.summary() || command.description(),
     options: optionsOf(command),
-    takesFile: argument?.name() === "file",
+    takesFile: ["file", "backup", "target"].includes(argument?.name() ?? ""),
     choices,
   };
 }

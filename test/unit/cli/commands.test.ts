@@ -72,6 +72,8 @@ async function cli(args: readonly string[], setting: Setting = {}): Promise<Ran>
         threads: "inline",
         embedder: "embed" in embedder ? embedder : createHashEmbedder(embedder),
       }),
+    restore: () => Promise.reject(new Error("nothing is restored here")),
+    verifyFolder: () => Promise.reject(new Error("nothing is verified here")),
     openInput: () => (typeof input === "string" ? inputOf(input) : input),
     writeFile: () => Promise.reject(new Error("no file is written here")),
     verifyFolder: () => Promise.reject(new Error("nothing is verified here")),

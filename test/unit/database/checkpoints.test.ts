@@ -1,21 +1,16 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { Database } from "../../../src/database/database.ts";
 import type { Engine } from "../../../src/database/engine.ts";
-import { putNote, settingsFor } from "./connections.ts";
+import { putNote, QUIET_ENGINE, settingsFor } from "./connections.ts";
 
 function open() {
   const checkpoints: string[] = [];
   const engine: Engine = {
-    threads: "workers",
-    started: async () => undefined,
-    write: () => ({ answer: Promise.resolve(), cancel: () => undefined }),
-    read: () => ({ answer: Promise.resolve(), cancel: () => undefined }),
-    lookup: () => undefined,
+    ...QUIET_ENGINE,
     checkpoint: async (mode) => {
       checkpoints.push(mode);
       return true;
     },
-    close: async () => undefined,
   };
   const database = new Database(settingsFor("/nowhere", 30), () => engine);
   return { checkpoints, database, write: (sizeBytes = 1) => database.write(putNote, "a", { sizeBytes }) };

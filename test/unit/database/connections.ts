@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import type { Connection } from "../../../src/database/connection.ts";
 import { openConnection } from "../../../src/database/drivers/open-connection.ts";
+import type { Engine } from "../../../src/database/engine.ts";
 import { configure, prepareFormat } from "../../../src/database/format.ts";
 import {
   type DatabasePlan,
@@ -46,14 +47,35 @@ export function settingsFor(path: string, lockTimeoutMs = 10_000): EngineSetting
     memoryBudgetBytes: 1 << 20,
     inMemory: false,
     exclusive: false,
+    readOnly: false,
+    openPath: path,
+    copiedStamp: undefined,
   };
 }
+
+/** An engine that answers every call at once and does nothing. */
+export const QUIET_ENGINE: Engine = {
+  threads: "workers",
+  started: async () => undefined,
+  write: () => ({ answer: Promise.resolve(), cancel: () => undefined }),
+  read: () => ({ answer: Promise.resolve(), cancel: () => undefined }),
+  lookup: () => undefined,
+  checkpoint: async () => true,
+  copyInto: async () => undefined,
+  runSteps: () => new Promise(() => undefined),
+  close: async () => undefined,
+};
 
 /** A connection as the engine opens it, on a prepared database. */
 export function openPrepared(path: string): Connection {
   const connection = openConnection(path, { readOnly: false, mustExist: false });
   configure(connection, { exclusive: false, autoCheckpoint: true });
-  prepareFormat(connection, NOTES_PLAN, { path, bound: { clock: systemClock, lockTimeoutMs: 1_000 }, nowMicros: 1 });
+  prepareFormat(connection, NOTES_PLAN, {
+    path,
+    exclusive: false,
+    bound: { clock: systemClock, lockTimeoutMs: 1_000 },
+    nowMicros: 1,
+  });
   return connection;
 }
 

@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { openConnection } from "../../../src/database/drivers/open-connection.ts";
-import { FORMAT_VERSION } from "../../../src/database/format.ts";
+import { FORMATS } from "../../../src/database/format-history.ts";
 import { openDatabase } from "../../../src/database/open-database.ts";
 import { DATABASE_FILE, prepareFolder } from "../../../src/database/open-files.ts";
 import { NOTES_PLAN, openPrepared, putNote, temporaryFolder } from "./connections.ts";
@@ -47,7 +47,7 @@ describe("format", () => {
       synchronous: 2,
       secure: 1,
       busy: 0,
-      version: FORMAT_VERSION,
+      version: FORMATS.version,
       application: 0x484f4c44,
     });
   });
@@ -94,7 +94,7 @@ describe("format", () => {
     const folder = join(temporaryFolder(), "new.holdfast");
     await openInline(folder).release();
     const connection = openConnection(join(folder, DATABASE_FILE), { readOnly: false, mustExist: true });
-    connection.exec(`PRAGMA user_version = ${FORMAT_VERSION + 1}`);
+    connection.exec(`PRAGMA user_version = ${FORMATS.version + 1}`);
     connection.close();
     const before = digest(join(folder, DATABASE_FILE));
     expect(() => openInline(folder)).toThrow(expect.objectContaining({ code: "FORMAT_TOO_NEW" }));

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { Database } from "../../../src/database/database.ts";
 import type { Engine } from "../../../src/database/engine.ts";
-import { putNote, settingsFor } from "./connections.ts";
+import { putNote, QUIET_ENGINE, settingsFor } from "./connections.ts";
 
 const MIB = 1024 * 1024;
 
@@ -9,16 +9,12 @@ const MIB = 1024 * 1024;
 function open() {
   const waiting: (() => void)[] = [];
   const engine: Engine = {
+    ...QUIET_ENGINE,
     threads: "inline",
-    started: async () => undefined,
     write: () => ({
       answer: new Promise<void>((resolve) => waiting.push(() => resolve())),
       cancel: () => undefined,
     }),
-    read: () => ({ answer: Promise.resolve(), cancel: () => undefined }),
-    lookup: () => undefined,
-    checkpoint: async () => true,
-    close: async () => undefined,
   };
   const database = new Database(settingsFor("/nowhere", 30), () => engine);
   return {

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { FORMAT_VERSION } from "../../../src/database/format.ts";
+import { FORMATS } from "../../../src/database/format-history.ts";
 import { databasePlan, writeOperation } from "../../../src/database/operation.ts";
 import { type JobResult, Writer } from "../../../src/database/writer.ts";
 import { cancelError } from "../../../src/io/cancellation.ts";
@@ -118,7 +118,7 @@ describe("writer", () => {
 
   it("[E6] a handle that was open when the database was upgraded writes nothing more", () => {
     const { writer, other } = open();
-    other.exec(`PRAGMA user_version = ${FORMAT_VERSION + 1}`);
+    other.exec(`PRAGMA user_version = ${FORMATS.version + 1}`);
     const [result] = writer.commit([job(putNote.name, "a")]);
     expect(errorOf(result)).toMatchObject({ code: "FORMAT_TOO_NEW", outcome: "not-applied" });
     expect(notesIn(other)).toEqual([]);

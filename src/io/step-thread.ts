@@ -1,0 +1,131 @@
+import { HoldfastError } from "../errors/index.ts";
+import { cancelError } from "./cancellation.ts";
+import { giveWay, systemClock } from "./clock.ts";
+import { replyTo, WorkerChannel, type WorkerRequest, type WorkerStart } from "./workers.ts";
+
+/** How far long work has come, in a unit of its own. */
+export interface StepProgress {
+  readonly phase: string;
+  readonly done: number;
+  readonly total: number;
+}
+
+/**
+ * Long work in steps: what it does between two yields is short, and a caller who stops ends it at a yield, where its
+ * `finally` blocks clean up.
+ */
+export type Steps<Output> = Generator<StepProgress, Output, void>;
+
+/** Long work that runs in a thread of its own, found there by its name. */
+export interface StepJob<Input, Output> {
+  readonly name: string;
+  readonly run: (input: Input) => Steps<Output>;
+}
+
+export function stepJob<Input, Output>(name: string, run: (input: Input) => Steps<Output>): StepJob<Input, Output> {
+  return { name, run };
+}
+
+/** The role of a worker that runs steps. */
+export const STEP_ROLE = "steps";
+
+const NEXT = "next";
+
+/** Steps of one message: what the caller hears of progress, and how soon a stop is heard. */
+const TURN_MS = 50;
+
+interface Turn {
+  readonly progress?: StepProgress;
+  readonly answer?: { readonly value: unknown };
+}
+
+export interface StepWatch {
+  readonly signal?: AbortSignal;
+  readonly onProgress?: (progress: StepProgress) => void;
+}
+
+/**
+ * Runs a job in a thread of its own, or without `url` on the calling one, which others get between steps. When the
+ * signal is raised the job ends at its next step and the call answers ABORTED or TIMEOUT: nothing was done then.
+ */
+export async function runSteps<Input, Output>(
+  job: StepJob<Input, Output>,
+  input: Input,
+  { url, ...watch }: StepWatch & { readonly url: URL | undefined },
+): Promise<Output> {
+  return url === undefined ? runHere(job.run(input), watch) : runThere(job, input, url, watch);
+}
+
+async function runHere<Output>(steps: Steps<Output>, { signal, onProgress }: StepWatch): Promise<Output> {
+  try {
+    for (;;) {
+      assertWanted(signal);
+      const { done, value } = steps.next();
+      if (done === true) return value;
+      onProgress?.(value);
+      await giveWay();
+    }
+  } finally {
+    steps.return(undefined as Output);
+  }
+}
+
+async function runThere<Input, Output>(
+  job: StepJob<Input, Output>,
+  input: Input,
+  url: URL,
+  { signal, onProgress }: StepWatch,
+): Promise<Output> {
+  const channel = new WorkerChannel(url, STEP_ROLE, null, () => undefined);
+  try {
+    await channel.call({ name: job.name, input });
+    for (;;) {
+      assertWanted(signal);
+      const { progress, answer } = (await channel.call({ name: NEXT, input: null })) as Turn;
+      if (progress !== undefined) onProgress?.(progress);
+      if (answer !== undefined) return answer.value as Output;
+    }
+  } finally {
+    await channel.end();
+  }
+}
+
+function assertWanted(signal: AbortSignal | undefined): void {
+  if (signal?.aborted !== true) return;
+  const isTimeout = (signal.reason as { name?: unknown } | undefined)?.name === "TimeoutError";
+  throw cancelError(isTimeout ? "timeout" : "aborted", "not-applied");
+}
+
+/** The thread's end: one job, begun by its name. */
+export function serveSteps({ port }: WorkerStart, jobs: ReadonlyMap<string, StepJob<never, unknown>>): void {
+  let steps: Steps<unknown> | undefined;
+  const answerTo = ({ name, input }: { readonly name: string; readonly input: unknown }): Turn => {
+    if (steps !== undefined && name === NEXT) return runTurn(steps);
+    const job = jobs.get(name) as StepJob<unknown, unknown> | undefined;
+    if (job === undefined) throw new HoldfastError("BUG", `No job is named ${name}.`);
+    steps = job.run(input);
+    return {};
+  };
+  port.on("message", (request: WorkerRequest | null) => {
+    if (request === null) {
+      steps?.return(undefined);
+      port.close();
+    } else if (request.type === "hello") replyTo(port, request.id, { value: undefined });
+    else if (request.type === "call") {
+      try {
+        replyTo(port, request.id, { value: answerTo(request) });
+      } catch (error) {
+        replyTo(port, request.id, { error });
+      }
+    }
+  });
+}
+
+function runTurn(steps: Steps<unknown>): Turn {
+  const endMs = systemClock.monotonicMs() + TURN_MS;
+  for (;;) {
+    const step = steps.next();
+    if (step.done === true) return { answer: { value: step.value } };
+    if (systemClock.monotonicMs() >= endMs) return { progress: step.value };
+  }
+}
