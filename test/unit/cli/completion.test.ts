@@ -20,7 +20,7 @@ it("bash completes the program's own commands and options", async () => {
   const commands = [...help.matchAll(/^ {2}([a-z][a-z-]*)\b.* {2}\S/gm)].map(([, name]) => name);
   expect(commands.length).toBeGreaterThan(10);
   expect(await offers([""])).toEqual(expect.arrayContaining(commands));
-  expect(await offers(["re"])).toEqual(commands.filter((name) => name.startsWith("re")));
+  expect(await offers(["re"])).toEqual(commands.filter((name) => name?.startsWith("re")));
   expect(await offers(["recall", "--s"])).toEqual(["--session"]);
   for (const command of commands.filter((name) => name !== "help")) {
     const { out } = await cli(command ?? "", "--help");
