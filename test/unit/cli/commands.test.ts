@@ -76,7 +76,6 @@ async function cli(args: readonly string[], setting: Setting = {}): Promise<Ran>
     verifyFolder: () => Promise.reject(new Error("nothing is verified here")),
     openInput: () => (typeof input === "string" ? inputOf(input) : input),
     writeFile: () => Promise.reject(new Error("no file is written here")),
-    verifyFolder: () => Promise.reject(new Error("nothing is verified here")),
   };
   const code = await run(args, surroundings);
   return { code, out: stdout.text, err: stderr.text };
