@@ -29,7 +29,9 @@ export function assertOptions(options: unknown, names: Readonly<Record<string, t
  */
 export function assertScope<Name extends string>(options: { readonly [Key in Name]?: unknown }, name: Name): void {
   if (Object.hasOwn(options, name) && options[name] === undefined)
-    throw invalid(`The ${name} is given and undefined; leave the option out where every ${name} is meant.`);
+    throw invalid(
+      `${name} is undefined: give a value, or leave it out. A value that got lost would widen the call to all.`,
+    );
 }
 
 function invalid(message: string): HoldfastError {

@@ -45,10 +45,8 @@ export function resolveField(reference: FieldReference, schema: FilterSchema): R
 
 function undeclared(reference: FieldReference, schema: FilterSchema): HoldfastError {
   const shown = JSON.stringify(reference.name.slice(0, 64));
-  const advice = schema.userKeys
-    ? "it is neither a system field nor declared; write a user's own property with the prefix m."
-    : "declare it when the store is opened, or leave it out of the filter.";
-  return new HoldfastError("UNDECLARED_PROPERTY", `The filter names the undeclared property ${shown}: ${advice}`, {
-    details: { property: reference.name.slice(0, 64) },
-  });
+  const message = schema.userKeys
+    ? `The filter names ${shown}, which is no field of an event: there are ${Object.keys(schema.system ?? {}).join(", ")}. A property of your own is written with m. before it.`
+    : `The filter names the undeclared property ${shown}: declare it when the store is opened, or leave it out of the filter.`;
+  return new HoldfastError("UNDECLARED_PROPERTY", message, { details: { property: reference.name.slice(0, 64) } });
 }

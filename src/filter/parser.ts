@@ -2,6 +2,7 @@ import { formatDatetime, parseDate, parseDatetime } from "../contract/datetime.t
 import type { Comparison, FieldReference, Filter, Literal } from "../contract/filter-tree.ts";
 import { LIMITS } from "../contract/limits.ts";
 import { utf8Length } from "../contract/text.ts";
+import type { HoldfastError } from "../errors/index.ts";
 import { canonicalise } from "./canonical.ts";
 import { invalidFilter } from "./invalid-filter.ts";
 import { parseNumber } from "./number-text.ts";
@@ -14,6 +15,8 @@ const NUMBER = /-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/y;
 const AFTER_NUMBER = /[\p{L}\p{Nd}_.'"]/uy;
 /** A bare field; a declared key may start with a digit, which is read as one only here. */
 const FIELD_WORD = /[\p{L}\p{Nd}_]+/uy;
+const EQUALS_SIGN = /=/y;
+const DOUBLE_QUOTE = /"/y;
 const NAME = /[\p{L}_][\p{L}\p{Nd}_]*/uy;
 
 /**
@@ -166,7 +169,20 @@ class Parser {
     if (this.#scanner.peekKeyword("NULL")) {
       throw this.#scanner.error("nothing equals NULL; write IS NULL or IS NOT NULL", ["a value"]);
     }
-    throw this.#scanner.expected("a text in single quotes", "a number", "true", "false", "timestamp", "date");
+    throw this.#noValue();
+  }
+
+  /** What people write who come from other languages is named, so that they need not look up the grammar. */
+  #noValue(): HoldfastError<"FILTER_SYNTAX"> {
+    const expected = ["a text in single quotes", "a number", "true", "false", "timestamp", "date"];
+    const position = this.#scanner.position();
+    if (this.#scanner.peek(EQUALS_SIGN) !== undefined)
+      return this.#scanner.error("equality is one =, not two", expected, position);
+    if (this.#scanner.peek(DOUBLE_QUOTE) !== undefined)
+      return this.#scanner.error("a text stands in single quotes; double quotes are for keys", expected, position);
+    if (this.#scanner.peek(NAME) !== undefined)
+      return this.#scanner.error("a text stands in single quotes, such as 'home'", expected, position);
+    return this.#scanner.expected(...expected);
   }
 
   #number(): number | bigint {

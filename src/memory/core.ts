@@ -25,7 +25,7 @@ import { toRecallRequest } from "./recall-request.ts";
 import { hasReclaimable, reclaimMemory } from "./reclaim.ts";
 import { assertSameEvent, knownEvents, rememberEvents } from "./remember.ts";
 import { requireReranker, rerankHits } from "./rerank.ts";
-import { findSessionRow, requireLiveSession, type SessionLife } from "./sessions.ts";
+import { findSessionRow, requireLiveSession, type SessionLife, unknownSession } from "./sessions.ts";
 import type { TenantLife } from "./tenants.ts";
 
 /** Bytes that an event holds in the queue beside its text and vectors. */
@@ -201,8 +201,7 @@ export class MemoryCore {
   /** Asking an unknown session is an error, never an empty answer (S1). */
   requireKnownSession(tenant: TenantLife, id: string): void {
     if (this.database.lookup(findSessionRow, { tenant, id }) !== undefined) return;
-    const message = `There is no session ${JSON.stringify(id)}; list the sessions to see which there are.`;
-    throw new HoldfastError("NOT_FOUND", message, { details: { session: id } });
+    throw unknownSession(id);
   }
 
   async #write(

@@ -168,9 +168,8 @@ function placeOf(life: TenantLife, cursor: unknown): EventPlace {
 }
 
 function unknownEvent(id: string): HoldfastError {
-  return new HoldfastError("NOT_FOUND", "There is no event with this id; list the events to see which there are.", {
-    details: { event: id },
-  });
+  const message = `There is no event ${JSON.stringify(id)}; list the events to see which there are.`;
+  return new HoldfastError("NOT_FOUND", message, { details: { event: id } });
 }
 
 function conflict(id: string, revision: number | undefined): HoldfastError {

@@ -39,9 +39,8 @@ export class MemoryHandle extends TenantHandle implements Memory {
   async tenant(id: string): Promise<Tenant> {
     const tenant = await this.getTenant(id);
     if (tenant !== undefined) return tenant;
-    throw new HoldfastError("NOT_FOUND", "There is no tenant with this id; create it with createTenant(id).", {
-      details: { tenant: id },
-    });
+    const message = `There is no tenant ${JSON.stringify(id)}; create it first, or list the tenants to see which there are.`;
+    throw new HoldfastError("NOT_FOUND", message, { details: { tenant: id } });
   }
 
   async getTenant(id: string): Promise<Tenant | undefined> {

@@ -56,6 +56,12 @@ export const createSessionRow: WriteOperation<SessionInput, CreateSessionOutput>
   },
 );
 
+/** What asking for a session that is not there raises (S1). */
+export function unknownSession(id: string): HoldfastError {
+  const message = `There is no session ${JSON.stringify(id)}; create it first, or list the sessions to see which there are.`;
+  return new HoldfastError("NOT_FOUND", message, { details: { session: id } });
+}
+
 export const findSessionRow: ReadOperation<Omit<SessionInput, "user">, SessionLife | undefined> = readOperation(
   "memory.find-session",
   (view, { tenant, id }) => {

@@ -48,7 +48,7 @@ import {
 import { Pending } from "./pending.ts";
 import type { EmbedPendingAnswer, EmbedPendingOptions, PendingOptions, PendingPage } from "./pending-contract.ts";
 import { SessionHandle } from "./session.ts";
-import { createSessionRow, findSessionRow, listSessionRows } from "./sessions.ts";
+import { createSessionRow, findSessionRow, listSessionRows, unknownSession } from "./sessions.ts";
 import { memoryStats } from "./stats.ts";
 import type { TenantLife } from "./tenants.ts";
 
@@ -92,9 +92,7 @@ export class TenantHandle implements Tenant {
   async session(id: string): Promise<Session> {
     const session = await this.getSession(id);
     if (session !== undefined) return session;
-    throw new HoldfastError("NOT_FOUND", "There is no session with this id; create it with createSession(id).", {
-      details: { session: id },
-    });
+    throw unknownSession(id);
   }
 
   async getSession(id: string): Promise<Session | undefined> {

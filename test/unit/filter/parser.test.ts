@@ -33,6 +33,18 @@ describe("the text form", () => {
     expect(parse("a = 1 OR b = 2 AND c = 3")).not.toEqual(parse("(a = 1 OR b = 2) AND c = 3"));
   });
 
+  it.each([
+    ["role == 'user'", 6, "equality is one ="],
+    ['role = "user"', 7, "a text stands in single quotes; double quotes are for keys"],
+    ["role = user", 7, "a text stands in single quotes, such as 'home'"],
+    ["role IN (user, 'tool')", 9, "a text stands in single quotes, such as 'home'"],
+    ["role = )", 7, "expected a text in single quotes, a number"],
+  ])("[F7] %j is refused with what was meant to be written", (text, position, advice) => {
+    expect(failure(text)).toMatchObject({ position, message: expect.stringContaining(advice) });
+    expect(failure(text).expected).toContain("a text in single quotes");
+    expect(failure(text).message).not.toContain("user");
+  });
+
   it("[F7] keywords stand in any case, and blanks where they divide tokens", () => {
     expect(parse("a=1 and not b in(1,2)or c between 1 and 2 aNd d iS nOt nUlL")).toEqual(
       parse("a = 1 AND NOT b IN (1, 2) OR c BETWEEN 1 AND 2 AND d IS NOT NULL"),

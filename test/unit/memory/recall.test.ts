@@ -121,6 +121,7 @@ describe("recall", () => {
     const { memory } = await seeded();
     await expect(memory.recall("x", { where: "topic = 'home'" })).rejects.toMatchObject({
       code: "UNDECLARED_PROPERTY",
+      message: expect.stringMatching(/"topic".* there are event, session, .*revision\. .* with m\. before it/),
     });
     await expect(memory.recall("x", { where: "at > 5" })).rejects.toMatchObject({ group: "input" });
   });
