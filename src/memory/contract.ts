@@ -242,7 +242,7 @@ export interface MemoryStats {
 }
 
 /** One conversation, bound to one life: after its deletion every call raises STALE (S11). */
-export interface Session extends EventCalls, ExportCalls<ScopedListOptions>, SessionLog {
+export interface Session extends EventCalls, ExportCalls<ScopedListOptions>, PendingCalls, SessionLog {
   readonly id: string;
   readonly user?: string;
   /** Whether `createSession` made it. */

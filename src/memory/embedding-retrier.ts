@@ -86,7 +86,7 @@ export class EmbeddingRetrier {
   #begin(): void {
     if (this.#stop.signal.aborted || this.#isRunning) return;
     this.#isRunning = true;
-    const selection = { tenant: undefined, dueAt: this.#clock.nowMicros(), includeParked: false };
+    const selection = { scope: undefined, dueAt: this.#clock.nowMicros(), includeParked: false };
     let pauseMs = 0;
     this.#inTurn(() => this.#pass(selection, this.#stop.signal))
       .then(

@@ -3,7 +3,7 @@ import type { CallOptions } from "../contract/store.ts";
 export interface EmbedPendingProgress {
   /** Segments that got their vectors by this call so far. */
   readonly embedded: number;
-  /** Segments of the tenant that had none when the call began. */
+  /** Segments of the tenant or session that had none when the call began. */
   readonly total: number;
 }
 
@@ -55,7 +55,7 @@ export interface PendingPage {
   readonly next?: string;
 }
 
-/** What a tenant says and does about segments that the embedder failed on (S7). */
+/** What a tenant or a session says and does about its segments that the embedder failed on (S7). */
 export interface PendingCalls {
   /** Segments without vectors, in the order in which they were written, in pages. */
   pendingEmbeddings(options?: PendingOptions): Promise<PendingPage>;

@@ -6,11 +6,13 @@ import { pendingByState } from "../segments/sqlite/event-filter.ts";
 import { EVENT_COLUMNS, type StoredEvent, toWholeEvent } from "../segments/sqlite/events.ts";
 import type { PendingRow, PendingState } from "../segments/sqlite/pending-vectors.ts";
 import type { SegmentRange } from "../segments/sqlite/segments.ts";
-import { requireTenant, type TenantLife } from "./tenants.ts";
+import { requireScope, type Scope } from "./event-rows.ts";
+import { bindScope } from "./scope.ts";
+import type { TenantLife } from "./tenants.ts";
 
-/** Which pending segments are meant: those of one tenant, or of all that are due. */
+/** Which pending segments are meant: those of a tenant or of one session, or of all that are due. */
 export interface PendingSelection {
-  readonly tenant: TenantLife | undefined;
+  readonly scope: Scope | undefined;
   /** Only waiting ones that are due by then, in microseconds since 1970; without it every waiting one. */
   readonly dueAt: number | undefined;
   readonly includeParked: boolean;
@@ -30,19 +32,19 @@ export interface PendingSegment extends Pick<PendingRow, "segment" | "state" | "
 /** The next pending segments in the order of their numbers, so that one pass meets each once. */
 export const readPendingWindow: ReadOperation<PendingWindow, readonly PendingSegment[]> = readOperation(
   "memory.pending-window",
-  (view, { tenant, dueAt, includeParked, after, limit }) => {
-    if (tenant !== undefined) requireTenant(view.connection, tenant);
+  (view, { scope, dueAt, includeParked, after, limit }) => {
+    if (scope !== undefined) requireScope(view, scope);
     const due = dueAt === undefined ? "" : "AND p.next_at <= ?";
     const states = includeParked ? "p.state IN ('waiting', 'parked')" : "p.state = 'waiting'";
-    const whose = tenant === undefined ? "" : "AND p.tenant = ?";
+    const whose = scope === undefined ? undefined : ownedBy(scope);
     const rows = view.connection
       .prepare(
         // What an ended tenant left is reclaimed, and not embedded any more.
         `SELECT p.segment, p.tenant, p.state, p.attempts, s.event, s.start, s."end" FROM pending_vectors AS p
          JOIN segments AS s ON s.segment = p.segment JOIN tenants AS t ON t.tenant = p.tenant
-         WHERE p.segment > ? AND ${states} ${due} ${whose} ORDER BY p.segment LIMIT ?`,
+         WHERE p.segment > ? AND ${states} ${due} ${whose?.sql ?? ""} ORDER BY p.segment LIMIT ?`,
       )
-      .all(after, ...(dueAt === undefined ? [] : [dueAt]), ...(tenant === undefined ? [] : [tenant.tenant]), limit);
+      .all(after, ...(dueAt === undefined ? [] : [dueAt]), ...(whose?.parameters ?? []), limit);
     const events = new Map<number, StoredEvent | "damaged">();
     return rows.map((row) => {
       const number = Number(row.event);
@@ -70,8 +72,16 @@ export function readByNumber({ connection }: Pick<ReadView, "connection">, event
   return row === undefined ? "damaged" : toWholeEvent(connection, Number(row.tenant), row);
 }
 
+/** The condition on `pending_vectors AS p` and `segments AS s` that a scope is. */
+function ownedBy({ tenant, session }: Scope): { readonly sql: string; readonly parameters: readonly number[] } {
+  const sql = "AND p.tenant = ?";
+  if (session === undefined) return { sql, parameters: [tenant.tenant] };
+  const within = "AND (SELECT o.session FROM events AS o WHERE o.event = s.event) = ?";
+  return { sql: `${sql} ${within}`, parameters: [tenant.tenant, session.session] };
+}
+
 export interface PendingPageInput {
-  readonly tenant: TenantLife;
+  readonly scope: Scope;
   readonly state: PendingRow["state"] | undefined;
   readonly after: number;
   readonly limit: number;
@@ -83,20 +93,22 @@ export interface ListedPending extends PendingRow {
   readonly range: SegmentRange;
 }
 
-/** One page of a tenant's pending segments, by number. */
+/** One page of the pending segments of a tenant or a session, by number. */
 export const listPendingRows: ReadOperation<PendingPageInput, readonly ListedPending[]> = readOperation(
   "memory.list-pending",
-  ({ connection }, { tenant, state, after, limit }) => {
-    requireTenant(connection, tenant);
+  (view, { scope, state, after, limit }) => {
+    requireScope(view, scope);
+    const { connection } = view;
+    const whose = ownedBy(scope);
     const states = state === undefined ? "" : `AND p.state = '${state === "parked" ? "parked" : "waiting"}'`;
     const rows = connection
       .prepare(
         `SELECT p.segment, p.tenant, p.state, p.attempts, p.next_at, p.reason, s.start, s."end", e.id AS event, n.id AS session
          FROM pending_vectors AS p JOIN segments AS s ON s.segment = p.segment JOIN events AS e ON e.event = s.event
          JOIN sessions AS n ON n.session = e.session
-         WHERE p.tenant = ? AND p.segment > ? AND n.ending = 0 ${states} ORDER BY p.segment LIMIT ?`,
+         WHERE p.segment > ? AND n.ending = 0 ${whose.sql} ${states} ORDER BY p.segment LIMIT ?`,
       )
-      .all(tenant.tenant, after, limit);
+      .all(after, ...whose.parameters, limit);
     return rows.map((row) => ({
       segment: Number(row.segment),
       tenant: Number(row.tenant),
@@ -123,13 +135,14 @@ export function countPending(
   return counts;
 }
 
-/** A tenant's counts; refuses an embedder whose vectors do not belong here, before anything is embedded. */
+/** The counts of a tenant or a session; refuses an embedder whose vectors do not belong here, before anything is embedded. */
 export const countPendingRows: ReadOperation<
-  { readonly tenant: TenantLife; readonly space: SpaceIdentity },
+  { readonly scope: Scope; readonly space: SpaceIdentity },
   Readonly<Record<PendingState, number>>
-> = readOperation("memory.count-pending", ({ connection }, { tenant, space }) => {
-  requireTenant(connection, tenant);
+> = readOperation("memory.count-pending", (view, { scope, space }) => {
+  requireScope(view, scope);
+  const { connection } = view;
   const stored = currentSpace(connection);
   if (stored !== undefined) assertSameSpace(stored, space);
-  return countPending(connection, tenant, undefined);
+  return countPending(connection, scope.tenant, bindScope({ session: scope.session?.id }));
 });

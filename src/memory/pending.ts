@@ -6,20 +6,21 @@ import { HoldfastError, isHoldfastError } from "../errors/index.ts";
 import { cancelError } from "../io/cancellation.ts";
 import type { MemoryCore } from "./core.ts";
 import { openPlace, sealPlace } from "./cursors.ts";
+import type { Scope } from "./event-rows.ts";
 import type { EmbedPendingAnswer, EmbedPendingOptions, PendingOptions, PendingPage } from "./pending-contract.ts";
 import { countPendingRows, listPendingRows } from "./pending-rows.ts";
 import type { TenantLife } from "./tenants.ts";
 
 const DEFAULT_PAGE = 100;
 
-/** The pending embeddings of one tenant: listed, and embedded on demand. */
+/** The pending embeddings of a tenant or of one session: listed, and embedded on demand. */
 export class Pending {
   readonly #core: MemoryCore;
-  readonly #tenant: TenantLife;
+  readonly #scope: Scope;
 
-  constructor(core: MemoryCore, tenant: TenantLife) {
+  constructor(core: MemoryCore, scope: Scope) {
     this.#core = core;
-    this.#tenant = tenant;
+    this.#scope = scope;
   }
 
   async list(options: PendingOptions): Promise<PendingPage> {
@@ -28,7 +29,7 @@ export class Pending {
       throw new HoldfastError("INVALID_ARGUMENT", 'state is "waiting" or "parked", or left out for both.');
     if (!(Number.isInteger(limit) && limit >= 1 && limit <= LIMITS.scanPageMax))
       throw new HoldfastError("INVALID_ARGUMENT", `limit is a whole number from 1 to ${LIMITS.scanPageMax}.`);
-    const input = { tenant: this.#tenant, state, after: placeOf(this.#tenant, after), limit: limit + 1 };
+    const input = { scope: this.#scope, state, after: placeOf(this.#scope.tenant, after), limit: limit + 1 };
     const rows = await this.#core.database.read(listPendingRows, input, call);
     const page = rows.slice(0, limit);
     const last = rows.length > limit ? page.at(-1) : undefined;
@@ -42,7 +43,7 @@ export class Pending {
         reason,
         ...(stands === "waiting" && { nextAt: formatDatetime(BigInt(nextAt)) }),
       })),
-      ...(last && { next: `p${sealPlace(this.#tenant, "pending", { at: 0n, event: last.segment })}` }),
+      ...(last && { next: `p${sealPlace(this.#scope.tenant, "pending", { at: 0n, event: last.segment })}` }),
     };
   }
 
@@ -53,10 +54,10 @@ export class Pending {
     if (onProgress !== undefined && typeof onProgress !== "function")
       throw new HoldfastError("INVALID_ARGUMENT", "onProgress is a function.");
     const bounds = withDeadline(call, "write");
-    const counted = { tenant: this.#tenant, space: this.#core.pipeline.identity };
+    const counted = { scope: this.#scope, space: this.#core.pipeline.identity };
     const before = await this.#core.database.read(countPendingRows, counted, bounds);
     const total = before.waiting + before.parked;
-    const selection = { tenant: this.#tenant, dueAt: undefined, includeParked };
+    const selection = { scope: this.#scope, dueAt: undefined, includeParked };
     let done = 0;
     const onCommit = (embedded: number): void => {
       done = embedded;

@@ -35,7 +35,9 @@ import type {
 } from "./log-contract.ts";
 import {
   CHANGES_OPTIONS,
+  EMBED_PENDING_OPTIONS,
   FORGET_OPTIONS,
+  PENDING_OPTIONS,
   RECENT_OPTIONS,
   SCOPED_COUNT_OPTIONS,
   SCOPED_LIST_OPTIONS,
@@ -43,6 +45,8 @@ import {
   UPDATE_OPTIONS,
   UPDATE_SUMMARY_OPTIONS,
 } from "./options.ts";
+import { Pending } from "./pending.ts";
+import type { EmbedPendingAnswer, EmbedPendingOptions, PendingOptions, PendingPage } from "./pending-contract.ts";
 import type { SessionLife } from "./sessions.ts";
 
 /** The public session: every call goes to the memory's core with this life. */
@@ -51,11 +55,13 @@ export class SessionHandle implements Session {
   readonly #core: MemoryCore;
   readonly #life: SessionLife;
   readonly #events: Events;
+  readonly #pending: Pending;
 
   constructor(core: MemoryCore, life: SessionLife, created: boolean) {
     this.#core = core;
     this.#life = life;
     this.#events = new Events(core, { tenant: life.tenant, session: life });
+    this.#pending = new Pending(core, { tenant: life.tenant, session: life });
     this.created = created;
     if (life.user !== undefined) this.user = life.user;
   }
@@ -143,6 +149,18 @@ export class SessionHandle implements Session {
     this.#core.assertOpen();
     assertOptions(options, CALL_OPTIONS, "history");
     return this.#events.history(id, options);
+  }
+
+  async pendingEmbeddings(options: PendingOptions = {}): Promise<PendingPage> {
+    this.#core.assertOpen();
+    assertOptions(options, PENDING_OPTIONS, "pendingEmbeddings");
+    return this.#pending.list(options);
+  }
+
+  async embedPending(options: EmbedPendingOptions = {}): Promise<EmbedPendingAnswer> {
+    this.#core.assertOpen();
+    assertOptions(options, EMBED_PENDING_OPTIONS, "embedPending");
+    return this.#core.track(this.#pending.embed(options));
   }
 
   async forget(selection: ScopedForgetSelection, options: ForgetOptions = {}): Promise<ForgetReceipt> {

@@ -68,7 +68,7 @@ export class TenantHandle implements Tenant {
     this.life = life;
     this.#events = new Events(core, { tenant: life });
     this.#forgetting = new Forgetting(core);
-    this.#pending = new Pending(core, life);
+    this.#pending = new Pending(core, { tenant: life });
   }
 
   get tenantId(): string {

@@ -20,7 +20,7 @@ The newest 100,000 changes of a tenant are kept. Each is told once: keep the cur
 
 Examples:
   $ holdfast changes --limit 20
-  $ holdfast changes --after 1c --json | jq -r .cursor`;
+  $ holdfast changes --after "$CURSOR" --json | jq -r .cursor`;
 
 /** `holdfast changes`: what was written, changed and forgotten. */
 export function addChanges(program: Command, surroundings: Surroundings): void {

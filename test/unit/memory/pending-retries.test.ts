@@ -55,6 +55,40 @@ describe("an event whose embedder fails", () => {
     expect((await memory.stats()).pending).toEqual({ waiting: 0, parked: 0 });
   });
 
+  it("[S7] is listed and caught up with for one session alone", async () => {
+    const { memory, session, state } = await bed();
+    const other = await memory.createSession("b");
+    const twin = await (await memory.createTenant("acme")).createSession("a");
+    state.fault = down;
+    await session.rememberMany([
+      { id: "a1", text: "Lisbon is sunny" },
+      { id: "a2", text: "tea is warm" },
+    ]);
+    await other.remember({ id: "b1", text: "bread is good" });
+    await twin.remember({ id: "a1", text: "Porto is rainy" });
+    const pending = async (from: Pick<typeof session, "pendingEmbeddings">) =>
+      (await from.pendingEmbeddings()).segments.map(({ event }) => event);
+    expect([await pending(session), await pending(other), await pending(twin)]).toEqual([["a1", "a2"], ["b1"], ["a1"]]);
+    const first = await session.pendingEmbeddings({ limit: 1 });
+    const rest = await session.pendingEmbeddings({ limit: 1, after: first.next ?? "" });
+    expect([first.segments[0]?.event, rest.segments.map(({ event }) => event), rest.next]).toEqual([
+      "a1",
+      ["a2"],
+      undefined,
+    ]);
+    expect(await session.embedPending()).toMatchObject({ embedded: 0, waiting: 2 });
+    state.fault = undefined;
+    const progress: unknown[] = [];
+    expect(await session.embedPending({ onProgress: (done) => progress.push(done) })).toEqual({
+      embedded: 2,
+      waiting: 0,
+      parked: 0,
+    });
+    expect(progress).toEqual([{ embedded: 2, total: 2 }]);
+    await memory.deleteSession("a");
+    await expect(session.embedPending()).rejects.toMatchObject({ code: "STALE" });
+  });
+
   it("[S7] is tried again by itself", async () => {
     const { session, state, count } = await bed();
     state.fault = down;

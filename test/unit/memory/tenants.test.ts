@@ -279,6 +279,8 @@ const SESSION_CALLS: Calls<Session> = {
   count: (on, name) => on.count({ where: `user = '${name}-user'` }),
   updateEvent: (on, name) => on.updateEvent(`${name}-1`, { text: "taken over" }),
   history: (on, name) => on.history(`${name}-2`),
+  embedPending: (on) => on.embedPending(),
+  pendingEmbeddings: (on) => on.pendingEmbeddings(),
   forget: (on, name) => on.forget({ events: [`${name}-1`] }),
 };
 
