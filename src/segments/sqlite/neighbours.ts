@@ -1,7 +1,6 @@
 import type { Connection } from "../../database/connection.ts";
-import { nearestEvents } from "./event-filter.ts";
+import { type EventPlace, nearestEvents } from "./event-filter.ts";
 import { EVENT_COLUMNS, type StoredEvent, toWholeEvent } from "./events.ts";
-import { rangesOf } from "./segments.ts";
 
 /** Where a segment stands, and who said it. */
 export interface SegmentPlace {
@@ -65,23 +64,48 @@ function lineAround(connection: Connection, segment: number, reach: number): Seg
   const row = connection.prepare(PLACE, { bigints: true }).get(segment);
   if (row === undefined) return { segments: [segment], at: 0 };
   const place = { at: BigInt(row.at as bigint), event: Number(row.event) };
-  const events = (side: "before" | "after"): readonly number[] =>
-    nearestEvents(
-      connection,
-      (condition, order) =>
-        `SELECT e.event FROM events AS e WHERE e.session = ? AND ${condition} ORDER BY e.at ${order}, e.event ${order} LIMIT ?`,
-      { parameters: [row.session as bigint], place, side, limit: reach },
-    ).map(({ event }) => Number(event));
-  const segmentsIn = (event: number): readonly number[] => rangesOf(connection, event).map((range) => range.segment);
-  // Each event has a segment at least: so many beside it are enough.
-  const own = segmentsIn(place.event);
-  const at = own.indexOf(segment);
-  const before = [...events("before")].reverse().flatMap(segmentsIn).concat(own.slice(0, at)).slice(-reach);
-  const after = own
-    .slice(at + 1)
-    .concat(events("after").flatMap(segmentsIn))
-    .slice(0, reach);
-  return { segments: [...before, segment, ...after], at: before.length };
+  const beside = (side: "before" | "after"): readonly number[] => {
+    const found = nearestSegments(connection, place.event, { from: segment, side, limit: reach });
+    for (const event of nearestEventNumbers(connection, row.session as bigint, { place, side, limit: reach })) {
+      if (found.length === reach) break;
+      const from = side === "before" ? Number.MAX_SAFE_INTEGER : 0;
+      found.push(...nearestSegments(connection, event, { from, side, limit: reach - found.length }));
+    }
+    return found;
+  };
+  const before = [...beside("before")].reverse();
+  return { segments: [...before, segment, ...beside("after")], at: before.length };
+}
+
+interface Reach {
+  readonly side: "before" | "after";
+  readonly limit: number;
+}
+
+/** Segments of one event before or after one, nearest first: an event may have thousands, and few of them are looked at. */
+function nearestSegments(
+  connection: Connection,
+  event: number,
+  { from, side, limit }: Reach & { readonly from: number },
+): number[] {
+  const [compare, order] = side === "before" ? ["<", "DESC"] : [">", "ASC"];
+  return connection
+    .prepare(`SELECT segment FROM segments WHERE event = ? AND segment ${compare} ? ORDER BY segment ${order} LIMIT ?`)
+    .all(event, from, limit)
+    .map((row) => Number(row.segment));
+}
+
+function nearestEventNumbers(
+  connection: Connection,
+  session: bigint,
+  { place, side, limit }: Reach & { readonly place: EventPlace },
+): readonly number[] {
+  return nearestEvents(
+    connection,
+    (condition, order) =>
+      `SELECT e.event FROM events AS e WHERE e.session = ? AND ${condition} ORDER BY e.at ${order}, e.event ${order} LIMIT ?`,
+    { parameters: [session], place, side, limit },
+  ).map(({ event }) => Number(event));
 }
 
 /** The events before and after one in its session, both in the order of time; damaged ones are left out. */

@@ -55,17 +55,6 @@ export function noteVectors(connection: Connection, segment: number, vectors: nu
   connection.prepare("UPDATE segments SET vectors = ? WHERE segment = ?").run(vectors, segment);
 }
 
-/** An event's segments in their order. */
-export function rangesOf(
-  connection: Connection,
-  event: number,
-): readonly (SegmentRange & { readonly segment: number })[] {
-  return connection
-    .prepare(`SELECT segment, start, "end" FROM segments WHERE event = ? ORDER BY segment`)
-    .all(event)
-    .map((row) => ({ segment: Number(row.segment), start: Number(row.start), end: Number(row.end) }));
-}
-
 export function deleteSegments(connection: Connection, event: number): void {
   connection.prepare("DELETE FROM segments WHERE event = ?").run(event);
 }
