@@ -66,6 +66,17 @@ export function formatDatetime(microseconds: bigint): string {
   return `${text.slice(0, -1)}${String(remainder).padStart(3, "0")}Z`;
 }
 
+const OFFSET = /^([+-])(\d\d):(\d\d)(?::(\d\d))?$/;
+
+/** The instant as its writer's clock showed it; in UTC where that is not a year from 0001 to 9999. */
+export function formatWithOffset(microseconds: bigint, offset: string): string {
+  const [, sign, hours, minutes, seconds = "0"] = OFFSET.exec(offset) ?? [];
+  if (sign === undefined) return formatDatetime(microseconds);
+  const ahead = BigInt(Number(hours) * 3_600 + Number(minutes) * 60 + Number(seconds)) * MICROSECONDS;
+  const written = `${formatDatetime(microseconds + (sign === "+" ? ahead : -ahead)).slice(0, -1)}${offset}`;
+  return parseDatetime(written)?.microseconds === microseconds ? written : formatDatetime(microseconds);
+}
+
 function ofDate(value: object): bigint | undefined {
   try {
     // Throws for everything but a Date, also for one of another realm's look-alikes.

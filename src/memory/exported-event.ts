@@ -1,4 +1,4 @@
-import { formatDatetime, parseDatetime } from "../contract/datetime.ts";
+import { formatWithOffset } from "../contract/datetime.ts";
 import type { UserValue } from "../contract/property-values.ts";
 import type { StoredEvent } from "../segments/sqlite/events.ts";
 import { splitBlocks } from "./blocks.ts";
@@ -29,15 +29,4 @@ function toExportedValue(property: UserValue): ExportedValue {
   if (typeof value === "number" && Number.isInteger(value) && !Number.isSafeInteger(value))
     return { $float: value.toExponential() };
   return value;
-}
-
-const OFFSET = /^([+-])(\d\d):(\d\d)(?::(\d\d))?$/;
-
-/** The instant as its writer's clock showed it; in UTC where that is not a year from 0001 to 9999. */
-function formatWithOffset(microseconds: bigint, offset: string): string {
-  const [, sign, hours, minutes, seconds = "0"] = OFFSET.exec(offset) ?? [];
-  if (sign === undefined) return formatDatetime(microseconds);
-  const ahead = BigInt(Number(hours) * 3_600 + Number(minutes) * 60 + Number(seconds)) * 1_000_000n;
-  const written = `${formatDatetime(microseconds + (sign === "+" ? ahead : -ahead)).slice(0, -1)}${offset}`;
-  return parseDatetime(written)?.microseconds === microseconds ? written : formatDatetime(microseconds);
 }

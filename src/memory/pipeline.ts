@@ -16,7 +16,7 @@ import { segmentTextInSlices } from "../segments/segmenter.ts";
 import type { NewEvent } from "../segments/sqlite/events.ts";
 import type { SegmentRange } from "../segments/sqlite/segments.ts";
 import { textRanges } from "./blocks.ts";
-import { type Derivation, derivationName } from "./derivation.ts";
+import { type Derivation, derivationName, derivedPrefix } from "./derivation.ts";
 import type { PipelineNames } from "./pipelines.ts";
 import { embedQuestion } from "./question-vector.ts";
 import { type EmbeddedSegment, embedSegments, type UnembeddedSegment } from "./segment-embedding.ts";
@@ -245,7 +245,8 @@ export class Pipeline {
   ): Promise<readonly SegmentRange[]> {
     const { maxTokens } = this.#embedder;
     if (maxTokens === undefined || this.#embedder.countTokens === undefined) return ranges;
-    const spoken = event.producer === undefined ? 0 : (this.#count(`${event.producer}: `) ?? 0);
+    const prefix = derivedPrefix(this.#settings.derive, event);
+    const spoken = prefix === "" ? 0 : (this.#count(prefix) ?? 0);
     const room = spoken < maxTokens * (1 - TEXT_SHARE_MIN) ? maxTokens - spoken : maxTokens;
     const window = { maxTokens: room, countTokens: (text: string): number => this.#count(text) ?? 0 };
     const segments: SegmentRange[] = [];

@@ -13,6 +13,10 @@ const SHOWN: Readonly<Record<string, readonly [first: RegExp, again: RegExp]>> =
     /\(nothing yet\)[\s\S]*allergic to walnuts[\s\S]*assistant: No walnuts\.\n$/,
     /assistant: No walnuts\.\n$/,
   ],
+  "embedding-service.js": [
+    /remembered: pending\nfound: .*spare key.* \(no-vectors\)\n.*1 embedded, 0 waiting\n.*cosine 0\.\d+ \(searched\)/,
+    /remembered: embedded\n[\s\S]*\(searched\)\n$/,
+  ],
   "first-memory.js": [/: 1\d new events, 0 known already/, /: 0 new events, 1\d known already/],
   "forgetting.js": [
     /would be forgotten: 2, still there: 6\n[\s\S]*olga: 2 forgotten, erasure complete\n.*: pete-address\n/,

@@ -12,6 +12,11 @@ export interface OpenAiCompatibleOptions {
   /** Up to and with the version, such as `https://api.openai.com/v1` or `http://localhost:11434/v1`. */
   readonly baseUrl: string;
   readonly model: string;
+  /**
+   * Host that stands for the service in the identity; default that of `baseUrl`, with its port. Give a name of your own
+   * where the address changes and the model does not, such as a port of this machine.
+   */
+  readonly endpoint?: string;
   /** Length of the vectors that the model gives, or is asked for. */
   readonly dimensions: number;
   /** Sent as a bearer token; a function is asked before each call. Never kept, logged or part of the identity. */
@@ -40,6 +45,7 @@ export interface OpenAiCompatibleOptions {
 const OPTION_NAMES: OptionNames<OpenAiCompatibleOptions> = {
   baseUrl: true,
   model: true,
+  endpoint: true,
   dimensions: true,
   apiKey: true,
   requestDimensions: true,
@@ -72,7 +78,7 @@ export function openAiCompatibleEmbedder(options: OpenAiCompatibleOptions): Embe
     identity: {
       provider: "openai-compatible",
       model,
-      endpoint: baseUrl.href,
+      endpoint: settings.endpoint ?? baseUrl.href,
       ...(settings.requestDimensions && { requestedDimensions: dimensions }),
       ...(templates && { templates }),
     },

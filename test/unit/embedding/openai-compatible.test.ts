@@ -112,11 +112,17 @@ describe("an OpenAI-compatible embedder", () => {
     expect(new Set(texts).size).toBe(1);
     expect(texts[0]).not.toContain("sk-");
     expect(identityText(embedder({ requestDimensions: true }))).not.toBe(identityText(embedder()));
+    const named = ["http://127.0.0.1:8080/v1", "http://127.0.0.1:9090/v1"].map((baseUrl) =>
+      identityText(embedder({ baseUrl, endpoint: "models.internal" })),
+    );
+    expect(new Set(named).size).toBe(1);
+    expect(named[0]).not.toBe(texts[0]);
   });
 
   it.each([
     ["no URL", { baseUrl: "api.openai.com" }],
     ["a key in the URL", { baseUrl: "https://me:sk-secret@host/v1" }],
+    ["an endpoint that is none", { endpoint: "ftp://host" }],
     ["a query in the URL", { baseUrl: "https://host/v1?api-version=1" }],
     ["a misspelt option", { maxRetrys: 9 } as object],
     ["no model", { model: "" }],

@@ -16,6 +16,38 @@ describe("derivation", () => {
     expect(hits[0]?.cosineSimilarity).toBeCloseTo(1, 6);
   });
 
+  it("[S3] embeds the day with who said it where it is told so, as the clock on the wall showed it, also later", async () => {
+    const embedder = createUnsteadyEmbedder();
+    const { memory } = await openMemoryBed({ embedder, derive: "segment-with-time" });
+    const session = await memory.createSession("a");
+    const at = "2023-05-08T23:30:00-05:00";
+    await session.remember({ id: "e", producer: "bob", at, text: "Tea is warm." });
+    expect(embedder.calls.flat()).toEqual(["bob (8 May 2023): Tea is warm."]);
+    embedder.isDown = true;
+    expect(await session.remember({ id: "f", at: "0987-12-31T00:00:00Z", text: "Ice." })).toMatchObject({
+      embedded: "pending",
+    });
+    embedder.isDown = false;
+    await memory.embedPending();
+    const ofIce = embedder.calls.flat().filter((sent) => sent.includes("Ice"));
+    expect([ofIce.length > 1, ...new Set(ofIce)]).toEqual([true, "31 December 987: Ice."]);
+    // Words are searched in what was said, and not in the day.
+    expect((await memory.recall("December", { channels: ["text"] })).hits).toEqual([]);
+  });
+
+  it("[S3] cuts long texts so that the day has its place in each window", async () => {
+    const embedder = createHashEmbedder({ maxTokens: 20 });
+    const { memory } = await openMemoryBed({ embedder, derive: "segment-with-time" });
+    const text = Array.from({ length: 60 }, (_, index) => `word${index}`).join(" ");
+    await (await memory.createSession("a")).remember({ producer: "bob", at: "2023-05-08T12:00:00Z", text });
+    const sent = embedder.calls.flat();
+    expect(sent.length).toBeGreaterThanOrEqual(4);
+    for (const one of sent) {
+      expect(one).toMatch(/^bob \(8 May 2023\): word/);
+      expect(embedder.countTokens(one)).toBeLessThanOrEqual(20);
+    }
+  });
+
   it("[S5] answers as many segments as are asked for, however many vectors one of them has", async () => {
     const derive: Derive = ({ event, text }) =>
       event.id.startsWith("many") ? Array.from({ length: 64 }, (_, index) => `tea number${index}`) : [text];
@@ -82,10 +114,11 @@ describe("derivation", () => {
       return ["one two three four five six seven eight", "short"];
     };
     const { memory, embedder, count } = await openMemoryBed({ derive, embedder: createHashEmbedder({ maxTokens: 5 }) });
-    await (await memory.createSession("a")).remember({ id: "e", producer: "bob", role: "user", text: "hello" });
+    const event = { id: "e", at: "2023-05-08T23:30:00-05:00", producer: "bob", role: "user", text: "hello" };
+    await (await memory.createSession("a")).remember(event);
     expect(seen).toEqual([
       {
-        event: { id: "e", producer: "bob", role: "user", text: "hello" },
+        event: { ...event, at: "2023-05-08T23:30:00.000000-05:00" },
         text: "hello",
         range: { start: 0, end: 5 },
       },
