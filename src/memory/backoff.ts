@@ -3,8 +3,8 @@ import { isHoldfastError } from "../errors/index.ts";
 const FIRST_MS = 1_000;
 const LAST_MS = 5 * 60_000;
 
-/** A service may ask for a longer pause, within reason. */
-const HINT_MS_MAX = 60 * 60_000;
+/** A service may ask for a longer pause, within reason: no pause is longer. */
+export const PAUSE_MS_MAX: number = 60 * 60_000;
 
 const CAUSE_DEPTH = 4;
 
@@ -18,7 +18,7 @@ const CAUSE_DEPTH = 4;
  */
 export function backoffMs(failures: number, fraction: number, hintMs = 0): number {
   const span = Math.min(LAST_MS, FIRST_MS * 2 ** Math.min(failures - 1, 30));
-  return Math.max(Math.ceil(span * (0.5 + fraction / 2)), Math.min(hintMs, HINT_MS_MAX));
+  return Math.max(Math.ceil(span * (0.5 + fraction / 2)), Math.min(hintMs, PAUSE_MS_MAX));
 }
 
 /** The pause that an error or one of its causes asks for, as `retryAfterMs` of it or of its details; 0 where none does. */

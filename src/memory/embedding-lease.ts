@@ -1,6 +1,7 @@
 import { type ReadOperation, readOperation, type WriteOperation, writeOperation } from "../database/operation.ts";
 import { currentSpace } from "../embedding/spaces.ts";
 import { isProcessGone } from "../io/processes.ts";
+import { PAUSE_MS_MAX } from "./backoff.ts";
 
 /**
  * Who embeds what is pending: one at a time for the whole folder, so that no text is paid for twice. After failures of
@@ -35,7 +36,9 @@ export const claimLease: WriteOperation<LeaseHolder, LeaseAnswer> = writeOperati
   ({ connection, nowMicros }, { holder, process }) => {
     const row = connection.prepare("SELECT holder, process, until, failures FROM embedding_lease").get();
     const until = Number(row?.until ?? 0);
-    const isFree = row?.holder === null || until <= nowMicros || row?.holder === holder;
+    // One that ends further ahead than a lease lasts is of before the clock was set back.
+    const hasEnded = until <= nowMicros || until > nowMicros + LEASE_MS * 1_000;
+    const isFree = row?.holder === null || hasEnded || row?.holder === holder;
     if (!isFree && !isProcessGone(String(row?.process))) return { granted: false, until };
     connection
       .prepare("UPDATE embedding_lease SET holder = ?, process = ?, until = ?")
@@ -63,25 +66,28 @@ export const releaseLease: WriteOperation<ReleaseInput, null> = writeOperation(
   },
 );
 
+/** A time that lies further ahead than any pause was noted before the clock was set back: it has come. */
+export function pauseEnd(at: number, nowMicros: number): number {
+  return at > nowMicros + PAUSE_MS_MAX * 1_000 ? nowMicros : at;
+}
+
 /**
  * When the next pending segment is due, in microseconds since 1970; `undefined` when none waits, or when another model's
  * embedder is given: it has nothing to add to this space.
  */
-export const nextEmbeddingAt: ReadOperation<string, number | undefined> = readOperation(
-  "memory.next-embedding-at",
-  ({ connection }, identity) => {
-    const space = currentSpace(connection);
-    if (space !== undefined && space.identity !== identity) return undefined;
-    // What an ended tenant left is nobody's to embed.
-    const due = connection
-      .prepare(
-        "SELECT p.next_at AS at FROM pending_vectors AS p JOIN tenants AS t ON t.tenant = p.tenant WHERE p.state = 'waiting' ORDER BY p.next_at LIMIT 1",
-      )
-      .get()?.at;
-    if (due === undefined) return undefined;
-    return Math.max(
-      Number(due),
-      Number(connection.prepare("SELECT resume_at FROM embedding_lease").get()?.resume_at ?? 0),
-    );
-  },
-);
+export const nextEmbeddingAt: ReadOperation<
+  { readonly identity: string; readonly nowMicros: number },
+  number | undefined
+> = readOperation("memory.next-embedding-at", ({ connection }, { identity, nowMicros }) => {
+  const space = currentSpace(connection);
+  if (space !== undefined && space.identity !== identity) return undefined;
+  // What an ended tenant left is nobody's to embed.
+  const due = connection
+    .prepare(
+      "SELECT p.next_at AS at FROM pending_vectors AS p JOIN tenants AS t ON t.tenant = p.tenant WHERE p.state = 'waiting' ORDER BY p.next_at LIMIT 1",
+    )
+    .get()?.at;
+  if (due === undefined) return undefined;
+  const resumeAt = Number(connection.prepare("SELECT resume_at FROM embedding_lease").get()?.resume_at ?? 0);
+  return Math.max(pauseEnd(Number(due), nowMicros), pauseEnd(resumeAt, nowMicros));
+});

@@ -47,8 +47,10 @@ export class EmbeddingRetrier {
   /** Looks when the next pending segment is due, and is there by then; does nothing where none waits. */
   wake(atLeastMs = 0): void {
     if (this.#stop.signal.aborted || this.#isRunning || !this.#database.isOpen) return;
-    const at = this.#database.lookup(nextEmbeddingAt, this.#pipeline.identity.identity);
-    if (at !== undefined) this.#wakeIn(Math.max(atLeastMs, (at - this.#clock.nowMicros()) / 1_000));
+    const nowMicros = this.#clock.nowMicros();
+    const { identity } = this.#pipeline.identity;
+    const at = this.#database.lookup(nextEmbeddingAt, { identity, nowMicros });
+    if (at !== undefined) this.#wakeIn(Math.max(atLeastMs, (at - nowMicros) / 1_000));
   }
 
   /** Embeds what is selected now. Waits for its turn: one at a time embeds for the whole folder. */

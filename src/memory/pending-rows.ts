@@ -6,6 +6,7 @@ import { pendingByState } from "../segments/sqlite/event-filter.ts";
 import { EVENT_COLUMNS, type StoredEvent, toWholeEvent } from "../segments/sqlite/events.ts";
 import type { PendingRow, PendingState } from "../segments/sqlite/pending-vectors.ts";
 import type { SegmentRange } from "../segments/sqlite/segments.ts";
+import { PAUSE_MS_MAX } from "./backoff.ts";
 import { requireScope, type Scope } from "./event-rows.ts";
 import { bindScope } from "./scope.ts";
 import type { TenantLife } from "./tenants.ts";
@@ -34,7 +35,9 @@ export const readPendingWindow: ReadOperation<PendingWindow, readonly PendingSeg
   "memory.pending-window",
   (view, { scope, dueAt, includeParked, after, limit }) => {
     if (scope !== undefined) requireScope(view, scope);
-    const due = dueAt === undefined ? "" : "AND p.next_at <= ?";
+    // One that is due further ahead than any pause was noted before the clock was set back.
+    const due = dueAt === undefined ? "" : "AND p.next_at NOT BETWEEN ? + 1 AND ?";
+    const pauses = dueAt === undefined ? [] : [dueAt, dueAt + PAUSE_MS_MAX * 1_000];
     const states = includeParked ? "p.state IN ('waiting', 'parked')" : "p.state = 'waiting'";
     const whose = scope === undefined ? undefined : ownedBy(scope);
     const rows = view.connection
@@ -44,7 +47,7 @@ export const readPendingWindow: ReadOperation<PendingWindow, readonly PendingSeg
          JOIN segments AS s ON s.segment = p.segment JOIN tenants AS t ON t.tenant = p.tenant
          WHERE p.segment > ? AND ${states} ${due} ${whose?.sql ?? ""} ORDER BY p.segment LIMIT ?`,
       )
-      .all(after, ...(dueAt === undefined ? [] : [dueAt]), ...(whose?.parameters ?? []), limit);
+      .all(after, ...pauses, ...(whose?.parameters ?? []), limit);
     const events = new Map<number, StoredEvent | "damaged">();
     return rows.map((row) => {
       const number = Number(row.event);

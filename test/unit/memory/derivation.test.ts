@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { Derive } from "../../../src/memory/derivation.ts";
 import { createHashEmbedder } from "../../doubles/hash-embedder.ts";
 import { createUnsteadyEmbedder } from "../../doubles/unsteady-embedder.ts";
-import { openMemoryBed } from "./memories.ts";
+import { holdRetries, openMemoryBed } from "./memories.ts";
 
 describe("derivation", () => {
   it("[S3] embeds each sentence with who said it, and a segment is as near as its nearest sentence", async () => {
@@ -93,7 +93,7 @@ describe("derivation", () => {
   it("[S7] a segment of which one text fails is pending as a whole, and complete afterwards", async () => {
     const embedder = createUnsteadyEmbedder();
     const { memory, count, raw } = await openMemoryBed({ embedder, derive: "sentences" });
-    raw.exec("UPDATE embedding_lease SET resume_at = 9000000000000000");
+    holdRetries(raw);
     embedder.poison.add("bad");
     const session = await memory.createSession("a");
     const receipts = await session.rememberMany([

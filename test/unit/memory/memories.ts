@@ -33,3 +33,8 @@ export async function openMemoryBed(
     Number(raw.prepare(`SELECT count(*) AS count FROM ${table}`).get()?.count ?? 0);
   return { path, memory, embedder, raw, count };
 }
+
+/** Nothing that is pending is tried by itself for half an hour. */
+export function holdRetries(raw: Connection): void {
+  raw.prepare("UPDATE embedding_lease SET resume_at = ?").run((Date.now() + 1_800_000) * 1_000);
+}

@@ -2,11 +2,11 @@ import { describe, expect, it } from "vitest";
 import { openMemory } from "../../../src/open-memory.ts";
 import { createHashEmbedder } from "../../doubles/hash-embedder.ts";
 import { createUnsteadyEmbedder } from "../../doubles/unsteady-embedder.ts";
-import { type MemoryBed, openMemoryBed } from "./memories.ts";
+import { holdRetries, type MemoryBed, openMemoryBed } from "./memories.ts";
 
 /** Long enough that no retry in the background comes between. */
 function quieten({ raw }: MemoryBed): void {
-  raw.exec("UPDATE embedding_lease SET resume_at = 9000000000000000");
+  holdRetries(raw);
 }
 
 describe("an embedder that is down", () => {

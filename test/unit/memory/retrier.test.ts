@@ -5,7 +5,7 @@ import { backoffMs, retryHintMs } from "../../../src/memory/backoff.ts";
 import { openMemory } from "../../../src/open-memory.ts";
 import { createHashEmbedder } from "../../doubles/hash-embedder.ts";
 import { createUnsteadyEmbedder } from "../../doubles/unsteady-embedder.ts";
-import { type MemoryBed, openMemoryBed } from "./memories.ts";
+import { holdRetries, type MemoryBed, openMemoryBed } from "./memories.ts";
 
 function resumeAt({ raw }: MemoryBed): { readonly failures: number; readonly resume_at: number } {
   return raw.prepare("SELECT failures, resume_at FROM embedding_lease").get() as never;
@@ -49,6 +49,22 @@ describe("retrying in the background", () => {
     }
   });
 
+  it("[S7] what was noted before the clock was set back by years is not waited for", async () => {
+    const embedder = createUnsteadyEmbedder();
+    embedder.isDown = true;
+    const bed = await openMemoryBed({ embedder });
+    await (await bed.memory.createSession("a")).rememberMany([{ text: "tea" }, { text: "bread" }]);
+    const years = (Date.now() + 3 * 365 * 86_400_000) * 1_000;
+    bed.raw.prepare("UPDATE pending_vectors SET next_at = ?").run(years);
+    bed.raw
+      .prepare("UPDATE embedding_lease SET holder = 'other', process = 'elsewhere/1/2', until = ?, resume_at = ?")
+      .run(years, years);
+    embedder.isDown = false;
+    const next = await openMemory({ path: bed.path, threads: "inline", embedder: createHashEmbedder() });
+    await expect.poll(() => bed.count("vectors_1")).toBe(2);
+    await next.close();
+  });
+
   it("[S7] leaves alone what a tenant left that has ended", async () => {
     const embedder = createUnsteadyEmbedder();
     embedder.isDown = true;
@@ -65,7 +81,7 @@ describe("retrying in the background", () => {
     const embedder = createUnsteadyEmbedder();
     embedder.isDown = true;
     const bed = await openMemoryBed({ embedder });
-    bed.raw.exec("UPDATE embedding_lease SET resume_at = 9000000000000000");
+    holdRetries(bed.raw);
     const acme = await bed.memory.createTenant("acme");
     await (await acme.createSession("a")).remember({ text: "theirs" });
     await (await bed.memory.createSession("a")).remember({ text: "mine" });
@@ -108,7 +124,7 @@ describe("retrying in the background", () => {
     const embedder = createUnsteadyEmbedder();
     embedder.isDown = true;
     const bed = await openMemoryBed({ embedder });
-    bed.raw.exec("UPDATE embedding_lease SET resume_at = 9000000000000000");
+    holdRetries(bed.raw);
     await (await bed.memory.createSession("a")).remember({ text: "tea" });
     embedder.isDown = false;
     let begun: () => void = () => undefined;
@@ -133,15 +149,16 @@ describe("retrying in the background", () => {
     const embedder = createUnsteadyEmbedder();
     embedder.isDown = true;
     const bed = await openMemoryBed({ embedder });
-    bed.raw.exec("UPDATE embedding_lease SET resume_at = 9000000000000000");
+    holdRetries(bed.raw);
     await (await bed.memory.createSession("a")).remember({ text: "tea" });
     embedder.isDown = false;
-    const hold = bed.raw.prepare("UPDATE embedding_lease SET holder = 'x', process = ?, until = 9000000000000000");
-    hold.run(ownProcess());
+    const hold = bed.raw.prepare("UPDATE embedding_lease SET holder = 'x', process = ?, until = ?");
+    const until = (Date.now() + 60_000) * 1_000;
+    hold.run(ownProcess(), until);
     await expect(bed.memory.embedPending({ timeoutMs: 300 })).rejects.toMatchObject({ code: "TIMEOUT" });
     expect(embedder.textsEmbedded).toBe(1);
     const [host] = ownProcess().split("/");
-    hold.run(`${host}/2147483646`);
+    hold.run(`${host}/2147483646`, until);
     expect(await bed.memory.embedPending()).toEqual({ embedded: 1, waiting: 0, parked: 0 });
   });
 
@@ -161,7 +178,7 @@ describe("a poison text", () => {
     const embedder = createUnsteadyEmbedder();
     embedder.poison.add("poison");
     const bed = await openMemoryBed({ embedder });
-    bed.raw.exec("UPDATE embedding_lease SET resume_at = 9000000000000000");
+    holdRetries(bed.raw);
     await (await bed.memory.createSession("a")).rememberMany(
       ["one", "two", "three", "four", "five"].map((text) => ({ text: `poison ${text}` })),
     );
