@@ -1,14 +1,21 @@
 /**
  * Writes the documents that are generated from the code's own tables; `--check` changes nothing and fails when one
- * is not what the code says. The tables are read from the sources, so that no build is needed.
+ * is not what the code says. Tables and declarations are read from the sources; the command line's help from `dist`,
+ * which has to be built.
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import ts from "typescript";
+import { renderApiReference } from "./api-reference.js";
+import { renderCliReference } from "./cli-reference.js";
 
 const ROOT = new URL("../", import.meta.url);
 
-const DOCUMENTS = [{ path: "docs/errors.md", render: renderErrors }];
+const DOCUMENTS = [
+  { path: "docs/errors.md", render: renderErrors },
+  { path: "docs/cli.md", render: () => renderCliReference(ROOT) },
+  { path: "docs/api.md", render: () => renderApiReference(fileURLToPath(ROOT)) },
+];
 
 const GROUPS = {
   input: "The arguments are wrong. The same call fails again; nothing was written.",

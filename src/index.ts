@@ -7,10 +7,12 @@ export type {
   RestoreReceipt,
 } from "./contract/backup.ts";
 export type { Capabilities } from "./contract/capabilities.ts";
+export type { InstantLike } from "./contract/datetime.ts";
 export type { FilterBuilder } from "./contract/filter-builder.ts";
 export type { Comparison, FieldReference, Filter, FilterOperator, Literal } from "./contract/filter-tree.ts";
 export { LIMITS } from "./contract/limits.ts";
 export type { PropertyInput, PropertyKind, PropertySchema, PropertyValues } from "./contract/properties.ts";
+export type { UserInputValue } from "./contract/property-values.ts";
 export type {
   CallOptions,
   DeleteOptions,

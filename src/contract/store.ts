@@ -131,12 +131,14 @@ export interface Partition<S extends PropertySchema = PropertySchema> {
   ): Promise<readonly (StoredRecord | undefined)[]>;
   /** Deletes by ids or by filter; a filter that admits everything is refused (F3). Unknown ids are no error (V16). */
   delete(selection: DeleteSelection<S>, options?: DeleteOptions): Promise<DeleteReceipt>;
+  /** Records, or those that a filter admits. */
   count(options?: CallOptions & { readonly where?: Where<S> }): Promise<number>;
   /**
    * Every record in pages, ordered by id in UTF-8 bytes. A record that is there from start to end
    * is answered exactly once; each page is of one moment.
    */
   scan(options?: ScanOptions<S>): AsyncIterableIterator<ScanPage>;
+  /** The records nearest to a vector by cosine, best first; of those that a filter admits, if one is given (Q1). */
   query(request: QueryRequest<S>): Promise<QueryAnswer>;
   /** One answer a vector, in input order, all of one moment (Q4). */
   queryMany(request: QueryManyRequest<S>): Promise<readonly QueryAnswer[]>;
@@ -161,6 +163,7 @@ export interface Store<S extends PropertySchema = PropertySchema> extends AsyncD
   createPartition(key: string, options?: CallOptions): Promise<Partition<S>>;
   /** A handle bound to the partition's present life, or `undefined` (P3). */
   getPartition(key: string, options?: CallOptions): Promise<Partition<S> | undefined>;
+  /** All partitions of the store. */
   listPartitions(options?: CallOptions): Promise<readonly PartitionInfo[]>;
   /** Idempotent; unreachable in every process when it returns (P7). Answers whether there was one. */
   deletePartition(

@@ -20,7 +20,7 @@ const DOUBLE_QUOTE = /"/y;
 const NAME = /[\p{L}_][\p{L}\p{Nd}_]*/uy;
 
 /**
- * Reads the text form (Door 3 of the filter): exactly the grammar of docs/filters.md, nothing skipped.
+ * Reads the text form of a filter: exactly the grammar of docs/filters.md, nothing skipped.
  * An empty or blank text is no filter, `all`.
  *
  * @returns a canonical tree

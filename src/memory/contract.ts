@@ -254,11 +254,13 @@ export interface Session extends EventCalls, ExportCalls<ScopedListOptions>, Pen
   remember(event: EventInput, options?: CallOptions): Promise<RememberReceipt>;
   /** Keeps many events in one commit: all or none. */
   rememberMany(events: readonly EventInput[], options?: CallOptions): Promise<readonly RememberReceipt[]>;
+  /** Searches this session by meaning and by words; see `Tenant.recall`. */
   recall(question: string, options?: ScopedRecallOptions): Promise<RecallAnswer>;
   /** What happened in this session alone; see `Tenant.changes`. */
   changes(options?: ChangesOptions): Promise<ChangesPage>;
   /** Its events by time, in pages. */
   list(options?: ScopedListOptions): Promise<EventPage>;
+  /** Its events, or those that a filter admits. */
   count(options?: ScopedCountOptions): Promise<number>;
   /** Forgets events of this session alone; visible in every read when it returns (S6). */
   forget(selection: ScopedForgetSelection, options?: ForgetOptions): Promise<ForgetReceipt>;
@@ -271,6 +273,7 @@ export interface Tenant extends EventCalls, ExportCalls, PendingCalls {
   createSession(id: string, options?: { readonly user?: string } & CallOptions): Promise<Session>;
   /** Raises NOT_FOUND for an unknown session. */
   session(id: string): Promise<Session>;
+  /** `undefined` for an unknown session. */
   getSession(id: string): Promise<Session | undefined>;
   /** Sessions by id, in pages. */
   listSessions(
@@ -285,6 +288,7 @@ export interface Tenant extends EventCalls, ExportCalls, PendingCalls {
   recall(question: string, options?: RecallOptions): Promise<RecallAnswer>;
   /** Events by time, in pages; of all sessions, a user's, or one. */
   list(options?: ListOptions): Promise<EventPage>;
+  /** Events, of all sessions, a user's, or one, or those that a filter admits. */
   count(options?: CountOptions): Promise<number>;
   /** In commits of bounded size; visible in every read when it returns (S6). */
   forget(selection: ForgetSelection, options?: ForgetOptions): Promise<ForgetReceipt>;
@@ -294,6 +298,7 @@ export interface Tenant extends EventCalls, ExportCalls, PendingCalls {
    * @throws CURSOR_EXPIRED
    */
   changes(options?: ChangesOptions): Promise<ChangesPage>;
+  /** What this tenant holds, and what the folder is written with. */
   stats(options?: CallOptions): Promise<MemoryStats>;
 }
 
@@ -308,6 +313,7 @@ export interface Memory extends Tenant, DeclaredProperties, FolderCalls, AsyncDi
   createTenant(id: string, options?: CallOptions): Promise<CreatedTenant>;
   /** Raises NOT_FOUND for an unknown tenant. */
   tenant(id: string): Promise<Tenant>;
+  /** `undefined` for an unknown tenant. */
   getTenant(id: string): Promise<Tenant | undefined>;
   /** Tenants by id, in pages. */
   listTenants(
