@@ -1,3 +1,8 @@
+import { join } from "node:path";
+import { listFolder } from "../io/disk.ts";
+import { isProcessGone } from "../io/processes.ts";
+import { removePath } from "../io/whole-files.ts";
+
 /** What lies in a folder of ours, by name. SQLite puts `-wal` and `-shm` beside the database while it is open. */
 export const DATABASE_FILE = "holdfast.db";
 
@@ -27,4 +32,12 @@ export function makerOf(name: string): string | undefined {
 /** Whether the file is one that was set aside and is nobody's to open. */
 export function isKept(name: string): boolean {
   return name.startsWith(REPLACED_PREFIX) || name.startsWith(OLD_FORMAT_PREFIX);
+}
+
+/** Removes copies whose makers ended before them. */
+export function removeAbandoned(folder: string): void {
+  for (const name of listFolder(folder) ?? []) {
+    const maker = makerOf(name);
+    if (maker !== undefined && isProcessGone(maker)) removePath(join(folder, name));
+  }
 }

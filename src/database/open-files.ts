@@ -15,7 +15,7 @@ import {
 import type { Connection } from "./connection.ts";
 import { openConnection } from "./drivers/open-connection.ts";
 import { toDatabaseError, toFolderError } from "./errors.ts";
-import { DATABASE_FILE, isKept, MANIFEST_FILE, makerOf } from "./folder-files.ts";
+import { DATABASE_FILE, isKept, MANIFEST_FILE, makerOf, removeAbandoned } from "./folder-files.ts";
 import { configure, foreign } from "./format.ts";
 import { retryWhileLocked } from "./lock-wait.ts";
 import type { EngineSettings } from "./operation.ts";
@@ -53,6 +53,7 @@ function findOrMakeFolder(path: string, options: FolderOptions): string {
   if (names !== undefined && names.length > 0 && !names.includes(DATABASE_FILE))
     throw names.some(isKept) ? interrupted(path) : foreign(path);
   const folder = options.create ? makeFolder(path) : realPathOf(path);
+  if (options.create) removeAbandoned(folder);
   const shared = sharedFileSystemOf(folder);
   if (shared !== undefined && !options.exclusive) throw unsupported(folder, shared);
   const file = join(folder, DATABASE_FILE);

@@ -3,7 +3,6 @@ import { HoldfastError, isHoldfastError } from "../errors/index.ts";
 import { neverCancelled } from "../io/cancellation.ts";
 import { systemClock } from "../io/clock.ts";
 import { exists, fileIdentityOf, listFolder, realPathOf, syncFolder } from "../io/disk.ts";
-import { isProcessGone } from "../io/processes.ts";
 import type { Steps } from "../io/step-thread.ts";
 import { linkFile, removePath, renamePath } from "../io/whole-files.ts";
 import type { Connection } from "./connection.ts";
@@ -15,14 +14,6 @@ import { retryWhileLocked } from "./lock-wait.ts";
 
 /** How long a folder is asked for: a process that closes it just now is through by then. */
 const LOCK_WAIT_MS = 2_000;
-
-/** Removes copies whose makers ended before them. */
-export function removeAbandoned(folder: string): void {
-  for (const name of listFolder(folder) ?? []) {
-    const maker = makerOf(name);
-    if (maker !== undefined && isProcessGone(maker)) removePath(join(folder, name));
-  }
-}
 
 /** Refuses before anything is copied: a folder that is somebody else's, that is open here, or that holds a memory. */
 export function assertReplaceable(path: string, replace: boolean, openHere: readonly string[]): void {

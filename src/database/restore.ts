@@ -9,10 +9,10 @@ import { copyToNewFile, removeEmptyFolder, removePath } from "../io/whole-files.
 import { assertRoom, inSteps, toSteps } from "./backup.ts";
 import { withDeadline } from "./call.ts";
 import { toFolderError } from "./errors.ts";
-import { DATABASE_FILE, MANIFEST_FILE, unfinishedName } from "./folder-files.ts";
+import { DATABASE_FILE, MANIFEST_FILE, removeAbandoned, unfinishedName } from "./folder-files.ts";
 import { readManifest } from "./manifest.ts";
 import { databasesOpenHere } from "./open-database.ts";
-import { assertReplaceable, removeAbandoned, replaceDatabase } from "./replace.ts";
+import { assertReplaceable, replaceDatabase } from "./replace.ts";
 import { contentOf, withStillDatabase } from "./whole-database.ts";
 
 interface RestoreInput {

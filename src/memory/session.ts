@@ -111,8 +111,8 @@ export class SessionHandle implements Session {
   }
 
   async updateSummary(options: UpdateSummaryOptions = {}): Promise<SessionSummary | undefined> {
-    assertOptions(options, UPDATE_SUMMARY_OPTIONS, "updateSummary");
     this.#core.assertWritable();
+    assertOptions(options, UPDATE_SUMMARY_OPTIONS, "updateSummary");
     return this.#log().updateSummary(options);
   }
 
