@@ -8,11 +8,22 @@ import { type Candidate, fuse, NEIGHBOUR_WEIGHTS, type Placed, type Ranked } fro
 import type { RecallInput } from "./recall.ts";
 import type { Admission, TextChannel, VectorChannel } from "./recall-channels.ts";
 
+/**
+ * Answers are ranked in steps: the first hits from the best candidates, whatever the limit, then those up to four times
+ * as many from more, and so on. Were all ranked at once, a larger limit would lift some from far below by their
+ * neighbours and change the answer to a smaller one (S5).
+ */
+const FIRST_STEP = 40;
+const STEP_FACTOR = 4;
+
+/** Candidates that each channel gives for one that is answered: fusion may lift what one channel ranks low. */
+const CANDIDATES_PER_HIT = 2;
+const CANDIDATES_MIN = 100;
+
 /** The best of what the channels found, whose neighbours are looked at: more than are answered, for damaged ones. */
 const LEADING_PER_HIT = 1.5;
-const LEADING_MIN = 60;
 
-/** So many of each channel's best are the scale of all scores. Were they more for a larger limit, the limit would change the order. */
+/** So many of each channel's best are the scale of all scores: the same for every limit. */
 const SCALE_PER_CHANNEL = 100;
 
 /** So many places around a leading segment are ranked themselves: an answer stands beside what it answers. */
@@ -24,10 +35,28 @@ export interface Channels {
   readonly admission: Admission;
 }
 
-/** What the channels found, and the best of it, which is the scale. */
+/** What the channels found. */
 export interface Found {
-  readonly found: readonly Candidate[];
+  /** Of each channel's best so many. */
+  within(perChannel: number): readonly Candidate[];
+  /** Whose scores' means and deviations are the scale. */
   readonly scale: readonly Candidate[];
+}
+
+/** How many hits the last step of an answer ranks. */
+function lastStep(limit: number): number {
+  let size = FIRST_STEP;
+  while (size < limit) size *= STEP_FACTOR;
+  return size;
+}
+
+function candidatesFor(size: number): number {
+  return Math.max(CANDIDATES_MIN, size * CANDIDATES_PER_HIT);
+}
+
+/** How many candidates of each channel an answer of `limit` hits is ranked from. */
+export function candidatesPerChannel(limit: number): number {
+  return candidatesFor(lastStep(limit));
 }
 
 /** Segments with the scores of both channels, each computed once. */
@@ -53,11 +82,12 @@ export class CandidateSet {
     const texts = new Map(byText.map(({ segment, score }) => [segment, score]));
     const segments = [...new Set([...cosines.keys(), ...texts.keys()])];
     this.#add(segments, { cosines, texts });
-    const best = (known: ReadonlyMap<number, number>): readonly number[] =>
-      [...known.keys()].slice(0, SCALE_PER_CHANNEL);
-    const known = (numbers: Iterable<number>): readonly Candidate[] =>
-      Array.from(numbers).flatMap((segment) => this.#known.get(segment) ?? []);
-    return { found: known(segments), scale: known(new Set([...best(cosines), ...best(texts)])) };
+    const channels = [[...cosines.keys()], [...texts.keys()]];
+    const within = (perChannel: number): readonly Candidate[] => {
+      const best = new Set(channels.flatMap((own) => own.slice(0, perChannel)));
+      return Array.from(best).flatMap((segment) => this.#known.get(segment) ?? []);
+    };
+    return { within, scale: within(SCALE_PER_CHANNEL) };
   }
 
   /** Other segments that the filter admits, with their scores. */
@@ -128,15 +158,32 @@ export class CandidateSet {
   }
 }
 
-/** Ranks the best of what was found and what stands around it; that is several times what is answered. */
+/** Ranks the best of what was found and what stands around it, step by step; that is several times what is answered. */
 export function rankWithNeighbours(
   input: RecallInput,
-  { candidates, found, scale }: Found & { readonly candidates: CandidateSet },
+  { candidates, found }: { readonly candidates: CandidateSet; readonly found: Found },
 ): readonly Ranked[] {
+  const answered = new Map<number, Ranked>();
+  let least = Number.POSITIVE_INFINITY;
+  for (let size = FIRST_STEP; ; size *= STEP_FACTOR) {
+    const isLast = size >= input.limit;
+    for (const ranked of rankStep(size, candidates, found)) {
+      if (!isLast && answered.size === size) break;
+      if (answered.has(ranked.segment)) continue;
+      // Scores fall from hit to hit, also over the end of a step.
+      least = Math.min(least, ranked.score);
+      answered.set(ranked.segment, { ...ranked, score: least });
+    }
+    if (isLast) return [...answered.values()];
+  }
+}
+
+/** The ranking from which an answer of `size` hits is taken. */
+function rankStep(size: number, candidates: CandidateSet, { within, scale }: Found): readonly Ranked[] {
+  const found = within(candidatesFor(size));
   const alone = fuse({ scale, ranked: found.map((candidate) => ({ candidate, before: [], after: [] })) });
-  const leadingCount = Math.max(LEADING_MIN, Math.ceil(input.limit * LEADING_PER_HIT));
   const reach = RANKED_AROUND + NEIGHBOUR_WEIGHTS.length;
-  const leading = alone.slice(0, leadingCount).map(({ segment }) => segment);
+  const leading = alone.slice(0, Math.ceil(size * LEADING_PER_HIT)).map(({ segment }) => segment);
   const lines = candidates.lines(leading, reach);
   candidates.complete(lines.flatMap(({ segments }) => segments));
   const placed = new Map<number, Placed>();

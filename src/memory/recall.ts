@@ -7,7 +7,7 @@ import { neighbourEvents } from "../segments/sqlite/neighbours.ts";
 import { readSegment, type StoredSegment } from "../segments/sqlite/segments.ts";
 import { type Ranked, rankByChannel } from "./fusion.ts";
 import { countPending } from "./pending-rows.ts";
-import { CandidateSet, rankWithNeighbours } from "./ranking.ts";
+import { CandidateSet, candidatesPerChannel, rankWithNeighbours } from "./ranking.ts";
 import { admit, type Coverage, type FilterPlan, TextChannel, VectorChannel } from "./recall-channels.ts";
 import { withoutEnding } from "./scope.ts";
 import { requireSession, type SessionLife } from "./sessions.ts";
@@ -73,10 +73,6 @@ export interface RecallOutput {
   readonly explanation: RecallExplanation;
 }
 
-/** Candidates that each channel gives for one that is answered: fusion may lift what one channel ranks low. */
-const CANDIDATES_PER_HIT = 2;
-const CANDIDATES_MIN = 100;
-
 /** Both channels, the filter inside each, fused; all of one moment (S4, S5, Q9). */
 export const recallSegments: ReadOperation<RecallInput, RecallOutput> = readOperation(
   "memory.recall",
@@ -89,7 +85,7 @@ export const recallSegments: ReadOperation<RecallInput, RecallOutput> = readOper
     const watch = new StopWatch();
     if (input.limit === 0 || input.filter?.op === "none")
       return { segments: [], damaged: 0, vectorSearch: vectors.state, coverage, explanation: NOTHING_DONE };
-    const wanted = Math.max(CANDIDATES_MIN, input.limit * CANDIDATES_PER_HIT);
+    const wanted = candidatesPerChannel(input.limit);
     const admission = admit(view, input);
     const filterMs = watch.lap();
     const texts = new TextChannel(view, input, counts);
@@ -101,7 +97,9 @@ export const recallSegments: ReadOperation<RecallInput, RecallOutput> = readOper
     const found = candidates.join(byText, byVector.hits);
     const only = onlyChannel(input);
     const ranked =
-      only === undefined ? rankWithNeighbours(input, { candidates, ...found }) : rankByChannel(found, only);
+      only === undefined
+        ? rankWithNeighbours(input, { candidates, found })
+        : rankByChannel({ found: found.within(wanted), scale: found.scale }, only);
     const { segments, damaged } = readRanked(view, input, ranked);
     const explanation = {
       filter: admission.plan,

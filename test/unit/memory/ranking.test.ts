@@ -59,6 +59,34 @@ describe("the ranking of a recall", () => {
     await memory.close();
   });
 
+  it("[S5] a larger limit lifts nothing into the answer to a smaller one by its neighbours, and scores fall throughout", async () => {
+    const memory = await openMemory({ inMemory: true, embedder: createHashEmbedder({ dimensions: 8 }) });
+    const words = "tea bread snow rain books music trains films soup walks".split(" ");
+    let state = 7;
+    const next = (below: number): number => {
+      state = (state * 1_103_515_245 + 12_345) & 0x7fffffff;
+      return Math.floor((state / 0x80000000) * below);
+    };
+    for (const name of ["a", "b", "c"]) {
+      const session = await memory.createSession(name);
+      await session.rememberMany(
+        Array.from({ length: 900 }, (_, index) => ({
+          id: `${name}${index}`,
+          text: Array.from({ length: 3 }, () => words[next(words.length)]).join(" "),
+        })),
+      );
+    }
+    for (const question of ["tea with bread", "snow and rain on walks", "books about trains and films"]) {
+      const ask = async (limit: number) => (await memory.recall(question, { limit, context: 0 })).hits;
+      const all = await ask(10_000);
+      expect(all.length).toBeGreaterThan(2_000);
+      for (const limit of [1, 5, 40, 41, 160, 200, 700]) expect(await ask(limit)).toEqual(all.slice(0, limit));
+      const scores = all.map(({ score }) => score);
+      expect(scores).toEqual([...scores].sort((one, other) => other - one));
+    }
+    await memory.close();
+  });
+
   it("[Q1] cosines of neighbours are those of a search, whether read by key or from memory", async () => {
     const memory = await openMemory({ inMemory: true, embedder: createHashEmbedder() });
     const session = await memory.createSession("s");
