@@ -1,18 +1,11 @@
 import { execFileSync } from "node:child_process";
-import {
-  copyFileSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from "node:fs";
-import { tmpdir } from "node:os";
+import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { Child } from "../doubles/child.ts";
+import { type InstalledPackage, installPackage } from "../doubles/installed-package.ts";
+import { writeModelFolder } from "../doubles/model-folder.ts";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 
@@ -26,19 +19,33 @@ interface Example {
 /** Programs that import the package, and commands of ours: what a reader would paste. */
 const EXAMPLES: readonly Example[] = documents().flatMap(examplesOf).filter(isWhole);
 
-let folder: string;
+/** Packages that an example needs beside Holdfast, and what stands for them. */
+const PEERS: Readonly<Record<string, string>> = {
+  "@ai-sdk/cohere": "ai-sdk",
+  "@ai-sdk/openai": "ai-sdk",
+  "@huggingface/transformers": "transformers",
+};
 
-beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), "holdfast-readme-"));
+let installed: InstalledPackage;
+let folder: string;
+let service: Child;
+let serviceUrl: string;
+
+beforeAll(async () => {
+  const doubles = Object.entries(PEERS).map(([name, double]) => [name, join(ROOT, "test/doubles/packages", double)]);
+  installed = installPackage(Object.fromEntries(doubles));
+  folder = installed.folder;
   writeFileSync(join(folder, "package.json"), '{ "type": "module" }');
   mkdirSync(join(folder, "node_modules", ".bin"), { recursive: true });
-  symlinkSync(ROOT, join(folder, "node_modules", "holdfast"), "junction");
   const shim = `#!/bin/sh\nexec "${process.execPath}" "${join(ROOT, "dist/cli/main.js")}" "$@"\n`;
   writeFileSync(join(folder, "node_modules", ".bin", "holdfast"), shim, { mode: 0o755 });
+  service = await Child.start("embedding-service");
+  serviceUrl = String(await service.ask("address"));
 });
 
-afterAll(() => {
-  rmSync(folder, { recursive: true, force: true });
+afterAll(async () => {
+  await service.kill();
+  installed.remove();
 });
 
 describe("examples in the documents", () => {
@@ -50,6 +57,7 @@ describe("examples in the documents", () => {
   it.each(EXAMPLES)("$place runs as it stands", { timeout: 180_000 }, (example) => {
     const workspace = mkdtempSync(join(folder, "run-"));
     copyFileSync(join(ROOT, "examples/conversation.jsonl"), join(workspace, "conversation.jsonl"));
+    if (example.code.includes("./models/")) writeModelFolder(join(workspace, "models", "all-MiniLM-L6-v2"));
     run(example, workspace);
     // A program is also run again, on what it left behind.
     if (example.language === "js") run(example, workspace);
@@ -94,7 +102,7 @@ function run({ language, code }: Example, workspace: string): string {
   const PATH = `${join(folder, "node_modules", ".bin")}${delimiter}${process.env.PATH ?? ""}`;
   return execFileSync(command ?? "", args, {
     cwd: workspace,
-    env: { ...process.env, PATH, HOLDFAST_PATH: "" },
+    env: { ...process.env, PATH, HOLDFAST_PATH: "", OPENAI_BASE_URL: serviceUrl, OPENAI_API_KEY: "sk-none" },
     encoding: "utf8",
   });
 }

