@@ -1,7 +1,7 @@
 /**
  * How much of the evidence for a question is among the first hits: both channels together, words alone, vectors alone.
  *
- *     npm run eval:locomo -- locomo10.json [--folder ./locomo.holdfast] [--json]
+ *     npm run eval:locomo -- locomo10.json [--folder ./locomo.holdfast] [--derive segment-with-time] [--json]
  *
  * LoCoMo (Maharana et al., 2024) is a set of long conversations with questions and the turns that answer them. Each
  * conversation is a tenant, each of its sessions a session, each turn an event: id, producer, time, and text, with the
@@ -9,7 +9,8 @@
  * exists, with default settings. Recall@k is the share of a question's evidence turns among its first k distinct turns,
  * averaged over the questions; neighbours in `context` do not count. Ranking constants were tuned on conversations 1 to 7.
  *
- * With --folder the memory stays there and is used again: embedding the turns takes minutes.
+ * With --folder the memory stays there and is used again: embedding the turns takes minutes. --derive says what is embedded
+ * of a turn; give each its own folder.
  */
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -28,11 +29,11 @@ const TURNS_PER_COMMIT = 32;
 
 const { values: options, positionals } = parseArgs({
   allowPositionals: true,
-  options: { folder: { type: "string" }, json: { type: "boolean" } },
+  options: { folder: { type: "string" }, derive: { type: "string" }, json: { type: "boolean" } },
 });
 const [file] = positionals;
 if (file === undefined) {
-  console.error("Usage: npm run eval:locomo -- <locomo10.json> [--folder <folder>] [--json]");
+  console.error("Usage: npm run eval:locomo -- <locomo10.json> [--folder <folder>] [--derive <name>] [--json]");
   process.exitCode = 2;
 } else {
   const temporary = options.folder === undefined ? mkdtempSync(join(tmpdir(), "holdfast-locomo-")) : undefined;
@@ -44,7 +45,7 @@ if (file === undefined) {
 }
 
 async function evaluate(dialogues, folder) {
-  const memory = await openMemory(folder);
+  const memory = await openMemory(folder, { derive: options.derive ?? "segment" });
   try {
     await load(memory, dialogues);
     const rows = [];

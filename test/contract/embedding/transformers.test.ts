@@ -105,9 +105,13 @@ describe("a model of transformers.js", () => {
     expect(identity.revision).toMatch(/^sha256:[0-9a-f]{16}$/);
     cpSync(join(folder, "minilm"), join(folder, "elsewhere", "minilm"), { recursive: true });
     expect(await identityOf({ model: `${join(folder, "elsewhere", "minilm")}/` })).toEqual(identity);
-    writeFileSync(join(folder, "elsewhere", "minilm", "onnx", "model.onnx_data"), "other weights");
     const moved = { model: join(folder, "elsewhere", "minilm") };
-    expect((await identityOf(moved)).revision).not.toBe(identity.revision);
+    const revisions = [identity.revision];
+    for (const file of ["model.onnx_data", "model.onnx"]) {
+      writeFileSync(join(moved.model, "onnx", file), "other weights");
+      revisions.push((await identityOf(moved)).revision);
+    }
+    expect(new Set(revisions).size).toBe(3);
     expect(await identityOf({ ...moved, revision: "7", name: "mine" })).toMatchObject({ revision: "7", model: "mine" });
     for (const other of [{ pooling: "cls" }, { normalize: false }, { templates: { query: "q: {text}" } }] as const)
       expect(await identityOf(other)).not.toEqual(identity);
