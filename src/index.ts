@@ -132,6 +132,8 @@ export {
 export type { Segmentation, Segmenter } from "./memory/segmentation.ts";
 export { type MemoryOptions, openMemory } from "./open-memory.ts";
 export { openStore, type StoreOptions } from "./open-store.ts";
+export type { RepairedTable, RepairOptions, RepairReport } from "./repair/repair-contract.ts";
+export { repairFolder } from "./repair-folder.ts";
 export {
   type AiSdkRerankingModel,
   aiSdkReranker,

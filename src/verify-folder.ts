@@ -3,11 +3,11 @@ import { assertOptions, CALL_OPTIONS, type OptionNames } from "./contract/option
 import { isOpenHere } from "./database/open-database.ts";
 import { findFolder } from "./database/open-files.ts";
 import { HoldfastError } from "./errors/index.ts";
-import type { WorkerStart } from "./io/workers.ts";
+import { type StepJob, stepJob } from "./io/step-thread.ts";
 import { DATABASE_PLAN, WORKER_URL } from "./plan.ts";
 import { byteFindings, folderFindings } from "./verify/file-checks.ts";
 import { FolderCheck, type VerifySettings } from "./verify/folder-check.ts";
-import { runInline, runInThread, serveJob } from "./verify/stepped-job.ts";
+import { inTurns, runWatched } from "./verify/stepped-job.ts";
 import type { VerifyOptions, VerifyReport } from "./verify/verify-contract.ts";
 
 const VERIFY_OPTIONS: OptionNames<VerifyOptions> = {
@@ -33,14 +33,14 @@ const BUDGET_BYTES_BY_DEFAULT = 256 * 1024 * 1024;
  */
 export async function verifyFolder(path: string, options: VerifyOptions = {}): Promise<VerifyReport> {
   const { deep, threads, watch, settings } = toVerification(path, options);
-  if (threads === "inline") return runInline(new FolderCheck({ ...settings, deep }, DATABASE_PLAN.schema), watch);
-  return runInThread<VerifyReport>({ url: WORKER_URL, role: "verifier", settings: { ...settings, deep } }, watch);
+  const url = threads === "inline" ? undefined : WORKER_URL;
+  return runWatched(verifyJob, { ...settings, deep }, { ...watch, url });
 }
 
-/** The thread's end of {@link verifyFolder}. */
-export function serveVerifier(start: WorkerStart): void {
-  serveJob(start, new FolderCheck(start.settings as VerifySettings, DATABASE_PLAN.schema));
-}
+/** What {@link verifyFolder} does in its thread. */
+export const verifyJob: StepJob<VerifySettings, VerifyReport> = stepJob("verify.folder", (settings) =>
+  inTurns(new FolderCheck(settings, DATABASE_PLAN.schema)),
+);
 
 function toVerification(path: string, options: VerifyOptions) {
   assertOptions(options, VERIFY_OPTIONS, "verifyFolder");

@@ -10,9 +10,6 @@ switch (start.role) {
     // It runs no operation: without loading them it starts in half the time.
     serveDatabase(start, databasePlan([], []));
     break;
-  case "verifier":
-    (await import("./verify-folder.ts")).serveVerifier(start);
-    break;
   case STEP_ROLE:
     serveSteps(start, (await import("./jobs.ts")).STEP_JOBS);
     break;

@@ -15,6 +15,7 @@ import { addPending } from "./commands/pending.ts";
 import { addRecall } from "./commands/recall.ts";
 import { addRecent } from "./commands/recent.ts";
 import { addRemember } from "./commands/remember.ts";
+import { addRepair } from "./commands/repair.ts";
 import { addRestore } from "./commands/restore.ts";
 import { addSessions } from "./commands/sessions.ts";
 import { addStats } from "./commands/stats.ts";
@@ -34,7 +35,7 @@ const COMMANDS: Readonly<Record<string, readonly ((program: Command, surrounding
   "Read:": [addRecent, addList, addGet, addHistory, addChanges, addSessions, addTenants, addStats],
   "Change and forget:": [addUpdate, addForget, addDeleteSession, addDeleteTenant],
   "Carry elsewhere:": [addImport, addExport],
-  "Look after the folder:": [addPending, addEmbed, addBackup, addRestore, addVerify],
+  "Look after the folder:": [addPending, addEmbed, addBackup, addRestore, addVerify, addRepair],
   [ITSELF]: [addCompletion],
 };
 

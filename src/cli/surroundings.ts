@@ -7,8 +7,11 @@ import { HoldfastError } from "../errors/index.ts";
 import {
   type Memory,
   openMemory,
+  type RepairOptions,
+  type RepairReport,
   type RestoreOptions,
   type RestoreReceipt,
+  repairFolder,
   restore,
   type VerifyOptions,
   type VerifyReport,
@@ -33,6 +36,7 @@ export interface Surroundings {
   readonly nowMs: () => number;
   openMemory(path: string): Promise<Memory>;
   verifyFolder(path: string, options: VerifyOptions): Promise<VerifyReport>;
+  repairFolder(path: string, options: RepairOptions): Promise<RepairReport>;
   restore(backup: string, folder: string, options: RestoreOptions): Promise<RestoreReceipt>;
   /** Standard input for `-`; `memoryPath` is the folder that must not be read from. Raises for what is no file. */
   openInput(path: string, memoryPath: string): Input;
@@ -56,6 +60,7 @@ export function processSurroundings(signal: AbortSignal): Surroundings {
     nowMs: systemClock.monotonicMs,
     openMemory: (path) => openMemory(path),
     verifyFolder,
+    repairFolder,
     restore,
     openInput: (path, memoryPath) => (path === "-" ? openStandardInput(signal) : openFile(path, memoryPath, signal)),
     writeFile: writeNewFile,

@@ -45,6 +45,16 @@ export function isLockError(error: unknown): boolean {
   return code === 5 || code === 6;
 }
 
+/** True when a row cannot be what it says: a constraint of its table, a type, a size. */
+export function isRowError(error: unknown): boolean {
+  const { code, errcode } = error as { code?: unknown; errcode?: unknown };
+  if (typeof errcode === "number") return ROW_CODES.has(errcode & 0xff);
+  return typeof code === "string" && /^SQLITE_(CONSTRAINT|MISMATCH|TOOBIG)/.test(code);
+}
+
+/** SQLITE_TOOBIG, SQLITE_CONSTRAINT, SQLITE_MISMATCH. */
+const ROW_CODES: ReadonlySet<number> = new Set([18, 19, 20]);
+
 /** True when SQLite found what it read to be damaged, or to be no database at all. */
 export function isDamageError(error: unknown): boolean {
   const code = resultCodeOf(error);

@@ -12,7 +12,7 @@ import { upgradeFormat } from "./upgrade.ts";
 export const APPLICATION_ID = 0x484f4c44;
 
 /** 1,643 bytes a 384-dimensional record against 2,056 at SQLite's default of 4096, and batches 1.8 times as fast. */
-const PAGE_SIZE_BYTES = 16_384;
+export const PAGE_SIZE_BYTES = 16_384;
 
 export const META_SCHEMA = `
 CREATE TABLE holdfast (

@@ -41,9 +41,16 @@ export function prepareFolder(path: string, options: FolderOptions): string {
   }
 }
 
-/** The real path of the database of a folder that is there; NOT_FOUND and FOREIGN_STORAGE where it is none of ours. */
+/** The real path of the database of a folder that is there, whatever is in it; NOT_FOUND and FOREIGN_STORAGE where there is none. */
 export function findFolder(path: string): string {
-  return prepareFolder(path, { exclusive: true, create: false });
+  try {
+    const names = listFolder(path);
+    if (names === undefined || names.length === 0) throw missing(path);
+    if (!names.includes(DATABASE_FILE)) throw names.some(isKept) ? interrupted(path) : foreign(path);
+    return realPathOf(join(path, DATABASE_FILE));
+  } catch (error) {
+    throw toFolderError(error, path);
+  }
 }
 
 function findOrMakeFolder(path: string, options: FolderOptions): string {

@@ -1,19 +1,14 @@
 import { join } from "node:path";
 import { HoldfastError, isHoldfastError } from "../errors/index.ts";
-import { neverCancelled } from "../io/cancellation.ts";
 import { systemClock } from "../io/clock.ts";
 import { exists, fileIdentityOf, listFolder, realPathOf, syncFolder } from "../io/disk.ts";
 import type { Steps } from "../io/step-thread.ts";
 import { linkFile, removePath, renamePath } from "../io/whole-files.ts";
 import type { Connection } from "./connection.ts";
-import { openConnection } from "./drivers/open-connection.ts";
-import { resultCodeOf, toDatabaseError } from "./errors.ts";
+import { toDatabaseError } from "./errors.ts";
 import { DATABASE_FILE, makerOf, REPLACED_PREFIX } from "./folder-files.ts";
 import { APPLICATION_ID, foreign } from "./format.ts";
-import { retryWhileLocked } from "./lock-wait.ts";
-
-/** How long a folder is asked for: a process that closes it just now is through by then. */
-const LOCK_WAIT_MS = 2_000;
+import { holdAlone } from "./sole-database.ts";
 
 /** Refuses before anything is copied: a folder that is somebody else's, that is open here, or that holds a memory. */
 export function assertReplaceable(path: string, replace: boolean, openHere: readonly string[]): void {
@@ -96,56 +91,22 @@ function* moveAside(
   return kept;
 }
 
-/**
- * Holds the database alone and without a log, until it is closed; `undefined` for one that is damaged. Raises BUSY when
- * anybody has it open.
- */
+/** Holds the database alone; `undefined` for one that is damaged. Raises BUSY when anybody has it open. */
 function takeAlone(file: string): Connection | undefined {
-  if (isUnreadable(file)) return undefined;
   const identity = fileIdentityOf(file);
-  let connection: Connection | undefined;
+  let held: Connection | undefined;
   try {
-    connection = openConnection(file, { readOnly: false, mustExist: true });
-    const held = connection;
-    held.exec("PRAGMA busy_timeout = 0");
-    retryWhileLocked({ clock: systemClock, lockTimeoutMs: LOCK_WAIT_MS }, neverCancelled, () => lockAlone(held));
+    held = holdAlone(file);
+    if (held === undefined) return undefined;
     const applicationId = held.prepare("PRAGMA application_id").get()?.application_id;
     if (Number(applicationId) !== APPLICATION_ID) throw foreign(file);
     if (fileIdentityOf(file) !== identity) throw inUse(file, "another process");
     return held;
   } catch (error) {
-    connection?.close();
+    held?.close();
     const ours = toDatabaseError(error, { path: file, outcome: "not-applied" });
     throw isHoldfastError(ours, "BUSY") ? inUse(file, "another process") : ours;
   }
-}
-
-const CORRUPT = 11;
-const NOTADB = 26;
-
-/** Asked by a connection that cannot write: closing any other would remove a log that cannot be read either. */
-function isUnreadable(file: string): boolean {
-  let connection: Connection | undefined;
-  try {
-    connection = openConnection(file, { readOnly: true, mustExist: true });
-    connection.prepare("SELECT count(*) AS count FROM sqlite_schema").get();
-    return false;
-  } catch (error) {
-    const code = resultCodeOf(error);
-    return code === NOTADB || code === CORRUPT;
-  } finally {
-    connection?.close();
-  }
-}
-
-/** Leaving the log needs a database that nobody else has open; behind that the lock is an ordinary one. */
-function lockAlone(connection: Connection): void {
-  connection.prepare("PRAGMA journal_mode = DELETE").get();
-  connection.exec("BEGIN EXCLUSIVE");
-  const { journal_mode: mode } = connection.prepare("PRAGMA journal_mode").get() ?? {};
-  if (mode === "delete") return;
-  connection.exec("ROLLBACK");
-  throw Object.assign(new Error("The database was opened between."), { code: "SQLITE_BUSY" });
 }
 
 function keptName(folder: string): string {

@@ -55,6 +55,30 @@ export function readLog(path: string): LogState {
   return withFile(path, (descriptor) => scanLog(descriptor) ?? empty) ?? empty;
 }
 
+/** The newest committed bytes of each page that the log holds, in the order of their commits. */
+export function* committedPages(path: string): Generator<readonly [page: number, bytes: Uint8Array]> {
+  const { validFrames } = readLog(path);
+  const found = withFile(path, (descriptor) => {
+    const header = Buffer.alloc(LOG_HEADER_BYTES);
+    readSync(descriptor, header, 0, LOG_HEADER_BYTES, 0);
+    const frameBytes = FRAME_HEADER_BYTES + header.readUInt32BE(8);
+    const heads = Array.from({ length: validFrames }, (_, index) => {
+      const head = Buffer.alloc(8);
+      readSync(descriptor, head, 0, 8, LOG_HEADER_BYTES + index * frameBytes);
+      return { page: head.readUInt32BE(0), isCommit: head.readUInt32BE(4) > 0 };
+    });
+    return { frameBytes, heads: heads.slice(0, heads.map(({ isCommit }) => isCommit).lastIndexOf(true) + 1) };
+  });
+  for (const [index, { page }] of (found?.heads ?? []).entries()) {
+    const { frameBytes = 0 } = found ?? {};
+    const bytes = Buffer.alloc(frameBytes - FRAME_HEADER_BYTES);
+    withFile(path, (descriptor) =>
+      readSync(descriptor, bytes, 0, bytes.byteLength, LOG_HEADER_BYTES + index * frameBytes + FRAME_HEADER_BYTES),
+    );
+    yield [page, bytes];
+  }
+}
+
 function scanLog(descriptor: number): LogState | undefined {
   const header = Buffer.alloc(LOG_HEADER_BYTES);
   if (readSync(descriptor, header, 0, LOG_HEADER_BYTES, 0) < LOG_HEADER_BYTES) return undefined;

@@ -1,6 +1,6 @@
 import type { SqlRow } from "../database/connection.ts";
 import { digestOf } from "../memory/event-input.ts";
-import { revisionsOf } from "../segments/sqlite/event-revisions.ts";
+import { LOST_REVISION, revisionsOf } from "../segments/sqlite/event-revisions.ts";
 import { EVENT_COLUMNS, FIRST_REVISION, type StoredEvent, toWholeEvent } from "../segments/sqlite/events.ts";
 import { EventSegments } from "./segment-checks.ts";
 import { tenantLookup } from "./stored-tenants.ts";
@@ -67,14 +67,11 @@ function checkHistory(verification: Verification, event: StoredEvent, row: SqlRo
   if (digestOf({ ...event, atGiven: true }) !== event.digest) report("The event's digest is not that of what it says.");
   const earlier = revisionsOf(verification.connection, event.event);
   verification.counts.revisions += earlier.length;
-  for (const [index, revision] of earlier.entries())
-    if (revision === "damaged")
-      verification.report(
-        "revision",
-        "event_revisions",
-        `${number}, ${index + 1}`,
-        "The checksum of an earlier revision does not hold.",
-      );
+  for (const [index, revision] of earlier.entries()) {
+    if (revision !== "damaged" || isKnownLost(verification, event.event, index)) continue;
+    const key = `${number}, ${index + FIRST_REVISION}`;
+    verification.report("revision", "event_revisions", key, "The checksum of an earlier revision does not hold.");
+  }
   const expected = event.revision - FIRST_REVISION;
   if (earlier.length !== expected)
     verification.report(
@@ -88,6 +85,14 @@ function checkHistory(verification: Verification, event: StoredEvent, row: SqlRo
   const { text, blocks, properties } = first;
   if (digestOf({ ...event, atGiven: true, text, blocks, properties }) !== row.first_digest)
     report("The digest of what was first given is not that of the first revision.");
+}
+
+/** A repair has told of it. */
+function isKnownLost({ connection }: Verification, event: number, index: number): boolean {
+  const select = connection.prepare(
+    "SELECT checksum FROM event_revisions WHERE event = ? ORDER BY revision LIMIT 1 OFFSET ?",
+  );
+  return Number(select.get(event, index)?.checksum) === LOST_REVISION;
 }
 
 /** Rows that belong to events, or to sessions, that are not there. */

@@ -7,12 +7,11 @@ import type { Finding } from "./findings.ts";
 /** Where a repair builds, and what it keeps; names of its own in a memory's folder. */
 export const REPAIR_FOLDER = "holdfast.repairing";
 export const SET_ASIDE_PREFIX = "holdfast.damaged-";
-/** Held by who repairs: nobody else opens the folder meanwhile. */
-export const CLAIM_FILE = "holdfast.claim";
 
-const OWN_FILES: ReadonlySet<string> = new Set(
-  [DATABASE_FILE, CLAIM_FILE].flatMap((name) => [name, `${name}-wal`, `${name}-shm`, `${name}-journal`]),
-);
+const OWN_FILES: ReadonlySet<string> = new Set([
+  MANIFEST_FILE,
+  ...["", "-wal", "-shm", "-journal"].map((suffix) => `${DATABASE_FILE}${suffix}`),
+]);
 
 /** What the names and sizes of a folder's files say; opens none of them. */
 export function folderFindings(folder: string): readonly Finding[] {
@@ -36,8 +35,10 @@ export function folderFindings(folder: string): readonly Finding[] {
       ];
     if (name === REPAIR_FOLDER)
       return [{ kind: "leftover", place: name, message: "A repair was interrupted here; the next one begins anew." }];
-    if (name.startsWith(SET_ASIDE_PREFIX))
-      return [{ kind: "set-aside", place: name, message: "A repair kept this; remove it when nobody needs it." }];
+    if (name.startsWith(SET_ASIDE_PREFIX) || isKept(name))
+      return [{ kind: "set-aside", place: name, message: "What was there before; remove it when nobody needs it." }];
+    if (makerOf(name) !== undefined)
+      return [{ kind: "leftover", place: name, message: "A copy that is being made, or was not finished." }];
     return [{ kind: "foreign-file", place: name, message: "This file is not Holdfast's; it is left as it is." }];
   });
 }
@@ -54,11 +55,12 @@ export function byteFindings(folder: string): readonly Finding[] {
 
 function sizeFindings(file: string, log: LogState): readonly Finding[] {
   const size = sizeOf(file);
-  if (log.validFrames > 0) return [];
   if (size === 0) {
-    const message = "The database file is empty: it was cut off, or the folder was never finished.";
+    const left = log.validFrames > 0 ? "; its log is still there, and must not be opened beside it" : "";
+    const message = `The database file is empty: it was cut off, or the folder was never finished${left}.`;
     return [{ kind: "empty-database", place: DATABASE_FILE, message }];
   }
+  if (log.validFrames > 0) return [];
   const header = readHeader(file);
   if (header === undefined) return [];
   const expected = header.pages * header.pageBytes;

@@ -42,8 +42,11 @@ export const FINDING_KINDS = {
   reference: { damage: true, meaning: "A row names another that is not there." },
   unchecked: { damage: true, meaning: "A check could not be finished, and its reason is no damage that is known." },
   "foreign-file": { damage: false, meaning: "A file in the folder is not Holdfast's." },
-  "set-aside": { damage: false, meaning: "What an earlier repair kept; remove it when nobody needs it." },
-  leftover: { damage: false, meaning: "What an interrupted repair left; the next one removes it." },
+  "set-aside": {
+    damage: false,
+    meaning: "What an earlier repair, restore or upgrade kept; remove it when nobody needs it.",
+  },
+  leftover: { damage: false, meaning: "What an interrupted repair or copy left; the next one removes it." },
 } as const;
 
 export type FindingKind = keyof typeof FINDING_KINDS;

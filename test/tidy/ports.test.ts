@@ -21,7 +21,6 @@ const UNREPEATABLE: ReadonlySet<string> = new Set([
 
 /** `disk.ts` says at each why no lock of SQLite's can be dropped by it; the others work where this process has no lock. */
 const MAY_OPEN_FILES: Readonly<Record<string, readonly string[]>> = {
-  "src/io/raw-database.ts": ["withFile", "scanLog", "readStart"],
   "src/io/whole-files.ts": [
     "digestFile",
     "copyToNewFile",
@@ -33,6 +32,10 @@ const MAY_OPEN_FILES: Readonly<Record<string, readonly string[]>> = {
     "cloneFile",
     "renamePath",
   ],
+  "src/io/line-file.ts": ["openLines", "#flush"],
+  "src/io/page-file.ts": ["openPages", "#fill"],
+  "src/io/raw-database.ts": ["withFile", "scanLog", "readStart", "committedPages"],
+  "src/io/repair-files.ts": ["writePages"],
   "src/io/disk.ts": ["createPrivateFile", "syncFolder"],
 };
 

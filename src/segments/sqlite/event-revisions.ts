@@ -12,6 +12,9 @@ export interface EarlierRevision {
   readonly replacedAt: bigint;
 }
 
+/** In the place of a checksum: a revision was here and could not be brought back by a repair. No checksum is negative. */
+export const LOST_REVISION = -1;
+
 /** Keeps a revision that is about to be replaced (S12). */
 export function insertRevision(
   connection: Connection,

@@ -5,7 +5,7 @@ import { onTestFinished } from "vitest";
 import type { Output } from "../../../src/cli/output.ts";
 import { run } from "../../../src/cli/program.ts";
 import { processSurroundings } from "../../../src/cli/surroundings.ts";
-import { type Embedder, openMemory, restore, verifyFolder } from "../../../src/index.ts";
+import { type Embedder, openMemory, repairFolder, restore, verifyFolder } from "../../../src/index.ts";
 import { createHashEmbedder } from "../../doubles/hash-embedder.ts";
 
 export interface Ran {
@@ -51,6 +51,7 @@ export function bed(
       env: { HOLDFAST_PATH: path },
       openMemory: (place) => openMemory({ path: place, threads: "inline", embedder }),
       restore: (backup, place, options) => restore(backup, place, { ...options, threads: "inline" }),
+      repairFolder: (place, options) => repairFolder(place, { ...options, threads: "inline" }),
       verifyFolder: (place, options) => verifyFolder(place, { ...options, threads: "inline" }),
     });
     return { code, out: out.join(""), err: err.join("") };
