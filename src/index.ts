@@ -99,6 +99,7 @@ export type {
 } from "./memory/event-contract.ts";
 export type { EventInput } from "./memory/event-input.ts";
 export type { ExportCalls, ExportedEvent, ExportedValue, ExportPage } from "./memory/export-contract.ts";
+export type { FolderBytes, FolderCalls, FolderStats } from "./memory/folder-contract.ts";
 export type {
   Change,
   ChangesOptions,

@@ -118,6 +118,18 @@ export class Database {
     return (await this.#track(within(running, bounds, "read"))) as Output;
   }
 
+  /** Runs a read that takes long, such as one of every page, beside the others. */
+  async readAside<Input, Output>(
+    operation: ReadOperation<Input, Output>,
+    input: Input,
+    bounds: CallBounds = {},
+  ): Promise<Output> {
+    this.assertOpen();
+    assertBounds(bounds, "read");
+    const running = this.#engine.readAside({ name: operation.name, input });
+    return (await this.#track(within(running, bounds, "read"))) as Output;
+  }
+
   /** Runs a read of a few rows by key at once, on the calling thread's own connection. */
   lookup<Input, Output>(operation: ReadOperation<Input, Output>, input: Input, bounds: CallBounds = {}): Output {
     this.assertOpen();

@@ -24,6 +24,8 @@ export interface Engine {
   started(): Promise<void>;
   write(call: EngineCall): RunningCall;
   read(call: EngineCall): RunningCall;
+  /** A read that takes long: beside the others, which it does not hold up. */
+  readAside(call: EngineCall): RunningCall;
   /** A small read by key, on the calling thread's own connection. */
   lookup(call: EngineCall, cancellation: Cancellation): unknown;
   checkpoint(mode: CheckpointMode): Promise<boolean>;

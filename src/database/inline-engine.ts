@@ -57,6 +57,10 @@ export class InlineEngine implements Engine {
     });
   }
 
+  readAside(call: EngineCall): RunningCall {
+    return this.read(call);
+  }
+
   lookup(call: EngineCall, cancellation: Cancellation): unknown {
     return this.#reader.run(call.name, call.input, cancellation);
   }

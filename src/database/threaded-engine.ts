@@ -18,6 +18,7 @@ export class ThreadedEngine implements Engine {
   /** None where the folder is only read. */
   readonly #writer: WorkerChannel | undefined;
   readonly #reader: WorkerChannel;
+  readonly #startReader: () => WorkerChannel;
   readonly #startMaintenance: () => WorkerChannel;
   readonly #lookups: Reader;
   readonly #workerUrl: URL;
@@ -25,7 +26,8 @@ export class ThreadedEngine implements Engine {
 
   constructor(workerUrl: URL, settings: EngineSettings, lookups: Reader, onGone: (error: Error) => void) {
     this.#writer = settings.readOnly ? undefined : new WorkerChannel(workerUrl, "writer", settings, onGone);
-    this.#reader = new WorkerChannel(workerUrl, "reader", settings, onGone);
+    this.#startReader = () => new WorkerChannel(workerUrl, "reader", settings, onGone);
+    this.#reader = this.#startReader();
     this.#startMaintenance = () => new WorkerChannel(workerUrl, "maintenance", settings, onGone);
     this.#lookups = lookups;
     this.#workerUrl = workerUrl;
@@ -42,6 +44,13 @@ export class ThreadedEngine implements Engine {
 
   read(call: EngineCall): RunningCall {
     return start(this.#reader, call);
+  }
+
+  /** In a reader of its own, that ends with the call. */
+  readAside(call: EngineCall): RunningCall {
+    const thread = this.#startReader();
+    const { answer, cancel } = start(thread, call);
+    return { answer: answer.finally(() => thread.end()), cancel };
   }
 
   lookup(call: EngineCall, cancellation: Cancellation): unknown {

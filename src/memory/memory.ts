@@ -1,3 +1,4 @@
+import { dirname } from "node:path";
 import type { BackupOptions, BackupReceipt } from "../contract/backup.ts";
 import { formatDatetime } from "../contract/datetime.ts";
 import { assertId } from "../contract/names.ts";
@@ -6,9 +7,12 @@ import type { CallOptions } from "../contract/store.ts";
 import { backupDatabase } from "../database/backup.ts";
 import { withDeadline } from "../database/call.ts";
 import { HoldfastError } from "../errors/index.ts";
+import { sizeOf } from "../io/disk.ts";
 import type { CreatedTenant, DeletionOptions, DeletionReceipt, Memory, Tenant, TenantInfo } from "./contract.ts";
 import type { MemoryCore } from "./core.ts";
 import type { FillDeclaredOptions } from "./declared-contract.ts";
+import type { FolderStats } from "./folder-contract.ts";
+import { keptBytesOf, readFolderStats } from "./folder-stats.ts";
 import { Forgetting } from "./forgetting.ts";
 import { DELETION_OPTIONS, FILL_DECLARED_OPTIONS, LIST_TENANTS_OPTIONS } from "./options.ts";
 import { assertPageSize, TenantHandle } from "./tenant.ts";
@@ -82,6 +86,16 @@ export class MemoryHandle extends TenantHandle implements Memory {
   async backup(target: string, options: BackupOptions = {}): Promise<BackupReceipt> {
     this.core.assertOpen();
     return this.core.track(backupDatabase(this.core.database, target, options));
+  }
+
+  async folderStats(options: CallOptions = {}): Promise<FolderStats> {
+    this.core.assertOpen();
+    assertOptions(options, CALL_OPTIONS, "folderStats");
+    const { settings } = this.core.database;
+    const { bytes, createdAt, ...row } = await this.core.database.readAside(readFolderStats, null, options);
+    const log = settings.inMemory ? 0 : sizeOf(`${settings.path}-wal`);
+    const kept = settings.inMemory ? 0 : keptBytesOf(dirname(settings.path));
+    return { path: settings.path, ...row, createdAt: formatDatetime(createdAt), bytes: { ...bytes, log, kept } };
   }
 
   close(): Promise<void> {

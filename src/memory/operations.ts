@@ -4,6 +4,7 @@ import { fillDeclared, hasUnfilled } from "./declared-fill.ts";
 import { declareKeys, hasUndeclared } from "./declared-keys.ts";
 import { claimLease, nextEmbeddingAt, releaseLease } from "./embedding-lease.ts";
 import { countEventRows, listEventRows, readEventRow, readHistory } from "./event-rows.ts";
+import { readFolderStats } from "./folder-stats.ts";
 import { compactWords, countForgettable, countKnown, forgetEvents, forgetSome } from "./forget.ts";
 import { settlePending } from "./pending-commit.ts";
 import { countPendingRows, listPendingRows, readPendingWindow } from "./pending-rows.ts";
@@ -58,6 +59,7 @@ export const MEMORY_OPERATIONS: readonly Operation[] = [
   reclaimEndedTenant,
   reclaimEndingSession,
   memoryStats,
+  readFolderStats,
   hasUndeclared,
   declareKeys,
   hasUnfilled,

@@ -158,7 +158,7 @@ export class SessionHandle implements Session {
   }
 
   async embedPending(options: EmbedPendingOptions = {}): Promise<EmbedPendingAnswer> {
-    this.#core.assertOpen();
+    this.#core.assertWritable();
     assertOptions(options, EMBED_PENDING_OPTIONS, "embedPending");
     return this.#core.track(this.#pending.embed(options));
   }

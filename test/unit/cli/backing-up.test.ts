@@ -41,3 +41,15 @@ describe("backup and restore", () => {
     expect(readdirSync(folder)).toEqual(["memory.holdfast"]);
   });
 });
+
+it("[O4] stats of the folder are shown for people and for machines", async () => {
+  const { cli } = bed();
+  await cli("remember", "I moved to Lisbon.", "--session", "s");
+  const { out, code } = await cli("stats", "--folder");
+  expect(code).toBe(0);
+  expect(out).toMatch(/^rows +1 tenants, 1 sessions, 1 events/m);
+  for (const kind of ["vectors", "texts", "words", "free", "log"])
+    expect(out).toMatch(new RegExp(`^${kind} +\\d`, "m"));
+  expect(JSON.parse((await cli("stats", "--folder", "--json")).out)).toMatchObject({ rows: { events: 1 } });
+  expect(await cli("stats", "--folder", "--tenant", "acme")).toMatchObject({ code: 2 });
+});

@@ -59,6 +59,7 @@ export const QUIET_ENGINE: Engine = {
   started: async () => undefined,
   write: () => ({ answer: Promise.resolve(), cancel: () => undefined }),
   read: () => ({ answer: Promise.resolve(), cancel: () => undefined }),
+  readAside: () => ({ answer: Promise.resolve(), cancel: () => undefined }),
   lookup: () => undefined,
   checkpoint: async () => true,
   copyInto: async () => undefined,
