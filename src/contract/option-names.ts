@@ -7,7 +7,7 @@ export type OptionNames<Options> = Readonly<Record<keyof Options, true>>;
 export const CALL_OPTIONS: { readonly signal: true; readonly timeoutMs: true } = { signal: true, timeoutMs: true };
 
 /**
- * Refuses options that a call does not have. A misspelt `user`, `where` or `dryRun` would otherwise be passed over,
+ * Refuses options that a call does not have, and those that are inherited, which not every call would see. A misspelt `user`, `where` or `dryRun` would otherwise be passed over,
  * and the call would reach further than its caller meant.
  *
  * @throws INVALID_ARGUMENT
@@ -15,6 +15,11 @@ export const CALL_OPTIONS: { readonly signal: true; readonly timeoutMs: true } =
 export function assertOptions(options: unknown, names: Readonly<Record<string, true>>, call: string): void {
   if (typeof options !== "object" || options === null || Array.isArray(options))
     throw invalid(`The options of ${call} are an object such as { timeoutMs: 1000 }.`);
+  const inherited = Object.keys(names).find((name) => name in options && !Object.hasOwn(options, name));
+  if (inherited !== undefined)
+    throw invalid(
+      `The option ${inherited} of ${call} is inherited; give it as the object's own: { ...options, ${inherited} }.`,
+    );
   const unknown = Object.keys(options).find((key) => !Object.hasOwn(names, key));
   if (unknown === undefined) return;
   throw invalid(

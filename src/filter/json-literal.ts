@@ -5,14 +5,15 @@ import { describeValue } from "../contract/property-values.ts";
 import { invalidFilter } from "./invalid-filter.ts";
 import { parseInteger, parseUnsafeInteger } from "./number-text.ts";
 
-/** An object that JSON could have made: a Map or a class of someone's has no keys to read. */
+/**
+ * An object that JSON could have made: a Map or a class of someone's has no keys to read, and what an object inherits would
+ * be passed over, so that the filter admits more than it says.
+ */
 export function isPlainObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return (
-    typeof value === "object" &&
-    value !== null &&
-    !Array.isArray(value) &&
-    Object.prototype.toString.call(value) === "[object Object]"
-  );
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return false;
+  const prototype: unknown = Object.getPrototypeOf(value);
+  // Each realm has an Object.prototype of its own.
+  return prototype === null || Object.getPrototypeOf(prototype) === null;
 }
 
 /**

@@ -131,7 +131,14 @@ describe("the JSON form", () => {
     ]) {
       expect(() => bind(json)).toThrow(code("UNDECLARED_PROPERTY"));
     }
-    expect(fromJson(Object.create({ n: 1 }), FILTER_SCHEMA)).toEqual({ op: "all" });
+    class Where {
+      get n(): number {
+        return 1;
+      }
+    }
+    for (const inheriting of [Object.create({ n: 1 }), new Where(), { $not: Object.create({ n: 1 }) }])
+      expect(() => fromJson(inheriting, FILTER_SCHEMA)).toThrow(code("INVALID_FILTER"));
+    expect(fromJson(Object.create(null), FILTER_SCHEMA)).toEqual({ op: "all" });
     const store: FilterSchema = { declared: { n: "int" }, userKeys: false };
     expect(() => bind({ "m.x": 1 }, store)).toThrow(code("UNDECLARED_PROPERTY"));
     expect(() => bind({ m: { x: 1 } }, store)).toThrow(code("UNDECLARED_PROPERTY"));

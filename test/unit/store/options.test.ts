@@ -86,4 +86,31 @@ describe("options that a call does not have are refused, never passed over", () 
     for (const selection of ["m1", undefined, {}, { events: "m1" }, { events: ["m1"], session: "s" }])
       await expect(memory.forget(selection as never)).rejects.toMatchObject({ code: "INVALID_ARGUMENT" });
   });
+
+  it("[S10, Q11] inherited ones are refused: a user that one call sees and another passes over asks everybody's", async () => {
+    const memory = await openMemory({ inMemory: true, embedder: createHashEmbedder() });
+    onTestFinished(() => memory.close());
+    const session = await memory.createSession("s", { user: "alice" });
+    await session.remember({ text: "bees" });
+    const inherits = (options: object) => Object.create(options);
+    class Scope {
+      get user(): string {
+        return "bob";
+      }
+    }
+    const calls: Readonly<Record<string, Promise<unknown>>> = {
+      "recall by a user": memory.recall("bees", inherits({ user: "bob" })),
+      "recall by a filter": session.recall("bees", inherits({ where: "FALSE" })),
+      list: memory.list(new Scope()),
+      count: memory.count(inherits({ user: "bob" })),
+      forget: memory.forget(inherits({ user: "alice" })),
+      "forget dry": memory.forget({ events: ["x"] }, inherits({ dryRun: true })),
+    };
+    for (const [name, call] of Object.entries(calls))
+      await expect(call, name).rejects.toMatchObject({
+        code: "INVALID_ARGUMENT",
+        message: expect.stringContaining("is inherited"),
+      });
+    expect(await memory.count(Object.assign(Object.create(null), { user: "bob" }))).toBe(0);
+  });
 });
