@@ -55,13 +55,17 @@ export async function readModelFolder(path: string, dtype: TransformersDtype): P
   const config = await readJson(path, CONFIG);
   const tokenizer = await readJson(path, TOKENIZER_CONFIG);
   const weights = await weightsOf(path, dtype);
-  const limits = [tokenizer.model_max_length, config.max_position_embeddings].map(Number);
+  const limits = [tokenizer.model_max_length, config.max_position_embeddings].map(Number).filter(isWindow);
   return {
     path,
     dimensions: Number.isSafeInteger(config.hidden_size) ? Number(config.hidden_size) : undefined,
-    window: limits.find((limit) => Number.isSafeInteger(limit) && limit > 0 && limit <= WINDOW_MAX),
+    window: limits.length === 0 ? undefined : Math.min(...limits),
     files: [...weights, TOKENIZER, TOKENIZER_CONFIG],
   };
+}
+
+function isWindow(limit: number): boolean {
+  return Number.isSafeInteger(limit) && limit > 0 && limit <= WINDOW_MAX;
 }
 
 /** Names the content of the files that decide the vectors: another one for other weights, the same in any place. */

@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { cpSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -65,6 +65,16 @@ describe("a model of transformers.js", () => {
     for (const vector of all) expect(Math.hypot(...vector)).toBeCloseTo(1, 4);
     expect(all[0]).toHaveLength(embedder.dimensions);
     await embedder.close?.();
+  });
+
+  it("makes one vector of a text's tokens in each way that models are trained with", async () => {
+    const vectors: string[] = [];
+    for (const pooling of ["mean", "cls", "last"] as const) {
+      const embedder = await open({ pooling });
+      vectors.push(...(await embedder.embed(["green tea with milk"], document)).map(String));
+      await embedder.close?.();
+    }
+    expect(new Set(vectors).size).toBe(3);
   });
 
   it("does not scale vectors where it is told so, and puts templates around texts", async () => {
@@ -137,6 +147,22 @@ describe("a model of transformers.js", () => {
       expect(refused, JSON.stringify(options)).toMatchObject({ code: "INVALID_ARGUMENT" });
       expect(String(refused)).toMatch(says);
     }
+  });
+
+  it("[S3] takes the smaller of what the tokenizer and the model say of the window, and asks where neither says", async () => {
+    const model = modelFolder("windows");
+    const say = (file: string, value: object): void => {
+      const path = join(model, file);
+      writeFileSync(path, JSON.stringify({ ...JSON.parse(readFileSync(path, "utf8")), ...value }));
+    };
+    say("tokenizer_config.json", { model_max_length: 1e30 });
+    expect((await open({ model })).maxTokens).toBe(512);
+    say("config.json", { max_position_embeddings: 100, hidden_size: 7 });
+    expect(await open({ model })).toMatchObject({ maxTokens: 100, dimensions: 7 });
+    say("config.json", { max_position_embeddings: null, hidden_size: null });
+    await expect(open({ model })).rejects.toThrow(/Give dimensions/);
+    await expect(open({ model, dimensions: 7 })).rejects.toThrow(/Give maxTokens/);
+    expect(await open({ model, dimensions: 7, maxTokens: 30 })).toMatchObject({ dimensions: 7, maxTokens: 30 });
   });
 
   it("[E12] ends with its memory: later calls raise CLOSED, and closing twice is free", async () => {

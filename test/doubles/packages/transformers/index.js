@@ -28,7 +28,7 @@ export async function pipeline(task, model, { dtype, local_files_only }) {
   const { hidden_size: size } = JSON.parse(readFileSync(join(model, "config.json"), "utf8"));
   const extract = async (texts, { pooling, normalize }) => {
     if (!["mean", "cls", "last_token"].includes(pooling)) throw Error(`Pooling method '${pooling}' not supported.`);
-    const rows = texts.map((text) => vectorOf(text, { size, salt, normalize }));
+    const rows = texts.map((text) => vectorOf(text, { size, salt: [salt, pooling].join(), normalize }));
     return { dims: [texts.length, size], data: Float32Array.from(rows.flat()) };
   };
   return Object.assign(extract, { dispose: async () => [] });
