@@ -1,3 +1,4 @@
+export type { ArchiveCounts } from "./archive/archived.ts";
 export type {
   BackupManifest,
   BackupOptions,
@@ -59,6 +60,15 @@ export {
   isHoldfastError,
 } from "./errors/index.ts";
 export { filter, parse, print } from "./filter/index.ts";
+export type {
+  ArchiveCalls,
+  ArchiveExportProgress,
+  ArchiveImportProgress,
+  ArchiveSource,
+  ExportArchiveOptions,
+  ImportArchiveOptions,
+  ImportArchiveReceipt,
+} from "./memory/archive-contract.ts";
 export type { Block, JsonValue } from "./memory/blocks.ts";
 export type {
   ContextEvent,

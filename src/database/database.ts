@@ -15,6 +15,13 @@ export interface WriteCall extends CallBounds {
   readonly parts?: AsyncIterable<SentPart>;
 }
 
+/** Reads of one moment. */
+export interface Snapshot {
+  read<Input, Output>(operation: ReadOperation<Input, Output>, input: Input, bounds?: CallBounds): Promise<Output>;
+  /** Idempotent. */
+  close(): Promise<void>;
+}
+
 /** Writes that wait at once, in bytes of their input (E7). Beside them one call may wait that is larger by itself. */
 const QUEUE_BYTES_MAX = 64 * 1024 * 1024;
 
@@ -135,6 +142,21 @@ export class Database {
     this.assertOpen();
     assertBounds(bounds, "read");
     return this.#engine.lookup({ name: operation.name, input }, neverCancelled) as Output;
+  }
+
+  /** One moment of the folder for reads of several calls, until it is closed; closing the folder closes it too. */
+  async openSnapshot(): Promise<Snapshot> {
+    this.assertOpen();
+    const snapshot = await this.#track(this.#engine.openSnapshot());
+    return {
+      read: async <Input, Output>(operation: ReadOperation<Input, Output>, input: Input, bounds: CallBounds = {}) => {
+        this.assertOpen();
+        assertBounds(bounds, "read");
+        const running = snapshot.read({ name: operation.name, input });
+        return (await this.#track(within(running, bounds, "read"))) as Output;
+      },
+      close: () => snapshot.close(),
+    };
   }
 
   /** Empties the log, so that erased bytes leave it (E14); answers whether nothing stood in the way. */

@@ -3,6 +3,7 @@ import type { SentPart } from "../io/sent-part.ts";
 import type { StepJob, StepWatch } from "../io/step-thread.ts";
 import type { CheckpointMode } from "./checkpointer.ts";
 import type { EngineSettings } from "./operation.ts";
+import type { EngineSnapshot } from "./snapshot.ts";
 
 export interface EngineCall {
   readonly name: string;
@@ -33,6 +34,8 @@ export interface Engine {
   copyInto(file: string): Promise<void>;
   /** Runs long work that does not use the connections, beside the other calls. */
   runSteps<Input, Output>(job: StepJob<Input, Output>, input: Input, watch: StepWatch): Promise<Output>;
+  /** One moment of the folder, until it is closed. */
+  openSnapshot(): Promise<EngineSnapshot>;
   close(): Promise<void>;
 }
 

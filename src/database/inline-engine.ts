@@ -5,7 +5,10 @@ import { runSteps, type StepJob, type StepWatch } from "../io/step-thread.ts";
 import { type CheckpointMode, checkpoint } from "./checkpointer.ts";
 import type { Connection } from "./connection.ts";
 import { type Engine, type EngineCall, joinParts, type RunningCall } from "./engine.ts";
+import { openEngineConnection } from "./open-files.ts";
+import type { DatabasePlan, EngineSettings } from "./operation.ts";
 import type { Reader } from "./reader.ts";
+import { copySnapshot, type EngineSnapshot, InlineSnapshot, SnapshotReader } from "./snapshot.ts";
 import { copyDatabase } from "./whole-database.ts";
 import { JOBS_PER_COMMIT_MAX, type JobResult, type WriteJob, type Writer } from "./writer.ts";
 
@@ -23,13 +26,22 @@ export class InlineEngine implements Engine {
   /** None where the folder is only read. */
   readonly #writer: Writer | undefined;
   readonly #reader: Reader;
+  readonly #plan: DatabasePlan;
+  readonly #settings: EngineSettings;
   readonly #flags = new CancelFlags();
+  readonly #snapshots = new Set<EngineSnapshot>();
   #queue: QueuedJob[] = [];
 
-  constructor(connection: Connection, writer: Writer | undefined, reader: Reader) {
+  constructor(
+    connection: Connection,
+    { writer, reader }: { readonly writer: Writer | undefined; readonly reader: Reader },
+    { plan, settings }: { readonly plan: DatabasePlan; readonly settings: EngineSettings },
+  ) {
     this.#connection = connection;
     this.#writer = writer;
     this.#reader = reader;
+    this.#plan = plan;
+    this.#settings = settings;
   }
 
   async started(): Promise<void> {}
@@ -77,9 +89,28 @@ export class InlineEngine implements Engine {
     return runSteps(job, input, { ...watch, url: undefined });
   }
 
+  /** Where a second connection may be open it reads beside this one. */
+  async openSnapshot(): Promise<EngineSnapshot> {
+    const [plan, settings] = [this.#plan, this.#settings];
+    if (settings.inMemory || settings.exclusive) return this.#keep(copySnapshot(this.#connection, plan, settings));
+    const connection = openEngineConnection(settings, { autoCheckpoint: false });
+    return this.#keep(new InlineSnapshot(new SnapshotReader(connection, plan, settings)));
+  }
+
   async close(): Promise<void> {
+    for (const snapshot of this.#snapshots) await snapshot.close();
     if (this.#writer === undefined) this.#reader.close();
     else this.#writer.close();
+  }
+
+  /** Those that nobody closes end with the engine. */
+  #keep(snapshot: EngineSnapshot): EngineSnapshot {
+    this.#snapshots.add(snapshot);
+    const close = async (): Promise<void> => {
+      this.#snapshots.delete(snapshot);
+      await snapshot.close();
+    };
+    return { read: (call) => snapshot.read(call), close };
   }
 
   /** Jobs queued in the same turn share one commit. */

@@ -127,7 +127,7 @@ function startInline(settings: EngineSettings, plan: DatabasePlan): Database {
   const connection = openPrepared(settings, plan, true);
   const writer = new Writer(connection, plan, settings, systemClock);
   const reader = new Reader(connection, plan, settings, systemClock);
-  return new Database(settings, () => new InlineEngine(connection, writer, reader));
+  return new Database(settings, () => new InlineEngine(connection, { writer, reader }, { plan, settings }));
 }
 
 function startThreaded(settings: EngineSettings, plan: DatabasePlan, workerUrl: URL): Database {

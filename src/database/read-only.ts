@@ -40,7 +40,7 @@ export function startReadOnly(
   const reader = new Reader(connection, plan, opened, systemClock);
   const database = new Database(opened, (onGone) =>
     workerUrl === undefined
-      ? new InlineEngine(connection, undefined, reader)
+      ? new InlineEngine(connection, { writer: undefined, reader }, { plan, settings: opened })
       : new ThreadedEngine(workerUrl, opened, reader, onGone),
   );
   const remove = (): void => {

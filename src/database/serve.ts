@@ -8,6 +8,7 @@ import { joinParts } from "./engine.ts";
 import { openEngineConnection } from "./open-files.ts";
 import type { DatabasePlan, EngineSettings } from "./operation.ts";
 import { Reader } from "./reader.ts";
+import { SnapshotReader } from "./snapshot.ts";
 import { copyDatabase } from "./whole-database.ts";
 import { JOBS_PER_COMMIT_MAX, type JobResult, type WriteJob, Writer } from "./writer.ts";
 
@@ -34,6 +35,17 @@ export function serveDatabase(start: WorkerStart, plan: DatabasePlan): void {
     }
     case "reader": {
       const reader = new Reader(connection, plan, settings, systemClock);
+      serve(
+        start.port,
+        1,
+        (calls) =>
+          calls.map((call) => attempt(() => reader.run(call.name, call.input, flags.watch(call.flag, "none")))),
+        () => reader.close(),
+      );
+      return;
+    }
+    case "snapshot": {
+      const reader = new SnapshotReader(connection, plan, settings);
       serve(
         start.port,
         1,

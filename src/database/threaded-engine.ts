@@ -7,6 +7,7 @@ import type { CheckpointMode } from "./checkpointer.ts";
 import type { Engine, EngineCall, RunningCall } from "./engine.ts";
 import type { EngineSettings } from "./operation.ts";
 import type { Reader } from "./reader.ts";
+import type { EngineSnapshot } from "./snapshot.ts";
 
 /**
  * Three threads a folder: the writer with the only write connection, the reader that follows, scans
@@ -20,8 +21,10 @@ export class ThreadedEngine implements Engine {
   readonly #reader: WorkerChannel;
   readonly #startReader: () => WorkerChannel;
   readonly #startMaintenance: () => WorkerChannel;
+  readonly #startSnapshot: () => WorkerChannel;
   readonly #lookups: Reader;
   readonly #workerUrl: URL;
+  readonly #snapshots = new Set<WorkerChannel>();
   #maintenance: WorkerChannel | undefined;
 
   constructor(workerUrl: URL, settings: EngineSettings, lookups: Reader, onGone: (error: Error) => void) {
@@ -29,6 +32,7 @@ export class ThreadedEngine implements Engine {
     this.#startReader = () => new WorkerChannel(workerUrl, "reader", settings, onGone);
     this.#reader = this.#startReader();
     this.#startMaintenance = () => new WorkerChannel(workerUrl, "maintenance", settings, onGone);
+    this.#startSnapshot = () => new WorkerChannel(workerUrl, "snapshot", settings, () => undefined);
     this.#lookups = lookups;
     this.#workerUrl = workerUrl;
   }
@@ -76,10 +80,28 @@ export class ThreadedEngine implements Engine {
     return runSteps(job, input, { ...watch, url: this.#workerUrl });
   }
 
+  /** In a thread of its own, which ends with it; that it cannot go on is no failure of the folder. */
+  async openSnapshot(): Promise<EngineSnapshot> {
+    const channel = this.#startSnapshot();
+    this.#snapshots.add(channel);
+    const close = async (): Promise<void> => {
+      this.#snapshots.delete(channel);
+      await channel.end();
+    };
+    try {
+      await channel.started();
+    } catch (error) {
+      await close();
+      throw error;
+    }
+    return { read: (call) => start(channel, call), close };
+  }
+
   /** The writer ends last: the last connection to close moves the whole log, and it may hold this thread no more. */
   async close(): Promise<void> {
     this.#lookups.close();
-    await Promise.all([this.#reader.end(), this.#maintenance?.end()]);
+    const snapshots = [...this.#snapshots].map((channel) => channel.end());
+    await Promise.all([this.#reader.end(), this.#maintenance?.end(), ...snapshots]);
     await this.#writer?.end();
   }
 }

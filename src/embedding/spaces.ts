@@ -42,11 +42,11 @@ export function currentSpace(connection: Connection): Space | undefined {
 export function insertSpace(
   connection: Connection,
   space: SpaceIdentity & { readonly store: number },
-  nowMicros: number,
+  createdAt: bigint,
 ): Space {
   const { identity, dimensions, store } = space;
   const insert = connection.prepare("INSERT INTO spaces (identity, dimensions, store, created_at) VALUES (?, ?, ?, ?)");
-  return { space: insert.run(identity, dimensions, store, nowMicros).lastInsertRowid, identity, dimensions, store };
+  return { space: insert.run(identity, dimensions, store, createdAt).lastInsertRowid, identity, dimensions, store };
 }
 
 /** Vectors of two models are never compared, and never mixed in one space (M3). */

@@ -47,6 +47,12 @@ export const ERROR_CODES = {
     meaning: "A filter text does not follow the grammar; the position is in the details.",
   },
   LIMIT_EXCEEDED: { group: "input", retry: "never", meaning: "An input is larger than a documented limit." },
+  INVALID_ARCHIVE: {
+    group: "input",
+    retry: "never",
+    meaning:
+      "An archive is altered, cut off or says what cannot be; the line is in the details. Nothing of it is visible.",
+  },
   UNSUPPORTED_FILTER: {
     group: "capability",
     retry: "never",
@@ -122,7 +128,7 @@ export const ERROR_CODES = {
   FORMAT_TOO_NEW: {
     group: "integrity",
     retry: "never",
-    meaning: "The database was written by a newer version of Holdfast.",
+    meaning: "The database or the archive was written by a newer version of Holdfast.",
   },
   DAMAGED: {
     group: "integrity",

@@ -4,6 +4,7 @@ import type { PropertyValues } from "../contract/properties.ts";
 import type { CallOptions, Erasure } from "../contract/store.ts";
 import type { Where } from "../contract/where.ts";
 import type { EventFields } from "../segments/sqlite/event-filter.ts";
+import type { ArchiveCalls } from "./archive-contract.ts";
 import type { DeclaredProperties, DeclaredProperty } from "./declared-contract.ts";
 import type {
   CountOptions,
@@ -308,7 +309,7 @@ export interface CreatedTenant extends Tenant {
 }
 
 /** A folder's memory: the default tenant's, with the way to the others. `await using` closes it (E12). */
-export interface Memory extends Tenant, DeclaredProperties, FolderCalls, AsyncDisposable {
+export interface Memory extends Tenant, DeclaredProperties, FolderCalls, ArchiveCalls, AsyncDisposable {
   /** Answers the tenant that stands under this id, or a new one (S1). */
   createTenant(id: string, options?: CallOptions): Promise<CreatedTenant>;
   /** Raises NOT_FOUND for an unknown tenant. */

@@ -49,7 +49,7 @@ export class MemoryCore {
   readonly retrier: EmbeddingRetrier;
   readonly filler: DeclaredFiller;
   readonly #reranker: Reranker | undefined;
-  readonly #clock: Clock;
+  readonly clock: Clock;
   readonly #inFlight = new Set<Promise<unknown>>();
   #closed = false;
   /** Whoever still embeds has waited too long and writes nothing any more. */
@@ -58,7 +58,7 @@ export class MemoryCore {
   constructor(database: Database, pipeline: Pipeline, { clock, summarise, reranker }: MemoryHooks) {
     this.database = database;
     this.pipeline = pipeline;
-    this.#clock = clock;
+    this.clock = clock;
     this.summarise = summarise;
     this.#reranker = reranker;
     this.epoch = database.lookup(readEpoch, null);
@@ -130,7 +130,7 @@ export class MemoryCore {
     assertCount(inputs.length, LIMITS.recordsPerBatchMax, "events of one call");
     const events: NewEvent[] = [];
     for (const input of inputs) {
-      events.push(toEvent(input, this.#clock));
+      events.push(toEvent(input, this.clock));
       await giveWay();
     }
     assertDistinct(events.map(({ id }) => id));
@@ -165,11 +165,11 @@ export class MemoryCore {
     if (session !== undefined) this.database.lookup(requireLiveSession, session);
     else if (options.session !== undefined) this.requireKnownSession(tenant, options.session);
     const bounds = withDeadline(request.bounds, "read");
-    const began = this.#clock.monotonicMs();
+    const began = this.clock.monotonicMs();
     const embedded = request.channels.vector
       ? await this.pipeline.embedQuery(tenant.id, question, { ...bounds, wait: options.waitForModel })
       : ({ withoutVector: "not-embedded" } as const);
-    const embedding = Math.round((this.#clock.monotonicMs() - began) * 100) / 100;
+    const embedding = Math.round((this.clock.monotonicMs() - began) * 100) / 100;
     const words = questionWords(question);
     const { identity } = this.pipeline.identity;
     const input = {

@@ -81,10 +81,10 @@ export const nextEmbeddingAt: ReadOperation<
 > = readOperation("memory.next-embedding-at", ({ connection }, { identity, nowMicros }) => {
   const space = currentSpace(connection);
   if (space !== undefined && space.identity !== identity) return undefined;
-  // What an ended tenant left is nobody's to embed.
+  // What an ended tenant left is nobody's to embed, nor what is still being taken in.
   const due = connection
     .prepare(
-      "SELECT p.next_at AS at FROM pending_vectors AS p JOIN tenants AS t ON t.tenant = p.tenant WHERE p.state = 'waiting' ORDER BY p.next_at LIMIT 1",
+      "SELECT p.next_at AS at FROM pending_vectors AS p JOIN tenants AS t ON t.tenant = p.tenant WHERE p.state = 'waiting' AND t.import IS NULL ORDER BY p.next_at LIMIT 1",
     )
     .get()?.at;
   if (due === undefined) return undefined;

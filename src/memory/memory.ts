@@ -2,19 +2,33 @@ import { dirname } from "node:path";
 import type { BackupOptions, BackupReceipt } from "../contract/backup.ts";
 import { formatDatetime } from "../contract/datetime.ts";
 import { assertId } from "../contract/names.ts";
-import { assertOptions, CALL_OPTIONS } from "../contract/option-names.ts";
+import { assertOptions, assertScope, CALL_OPTIONS } from "../contract/option-names.ts";
 import type { CallOptions } from "../contract/store.ts";
 import { backupDatabase } from "../database/backup.ts";
 import { withDeadline } from "../database/call.ts";
 import { HoldfastError } from "../errors/index.ts";
 import { sizeOf } from "../io/disk.ts";
+import type {
+  ArchiveSource,
+  ExportArchiveOptions,
+  ImportArchiveOptions,
+  ImportArchiveReceipt,
+} from "./archive-contract.ts";
+import { exportArchive } from "./archive-export.ts";
+import { ArchiveImport } from "./archive-import.ts";
 import type { CreatedTenant, DeletionOptions, DeletionReceipt, Memory, Tenant, TenantInfo } from "./contract.ts";
 import type { MemoryCore } from "./core.ts";
 import type { FillDeclaredOptions } from "./declared-contract.ts";
 import type { FolderStats } from "./folder-contract.ts";
 import { keptBytesOf, readFolderStats } from "./folder-stats.ts";
 import { Forgetting } from "./forgetting.ts";
-import { DELETION_OPTIONS, FILL_DECLARED_OPTIONS, LIST_TENANTS_OPTIONS } from "./options.ts";
+import {
+  DELETION_OPTIONS,
+  EXPORT_ARCHIVE_OPTIONS,
+  FILL_DECLARED_OPTIONS,
+  IMPORT_ARCHIVE_OPTIONS,
+  LIST_TENANTS_OPTIONS,
+} from "./options.ts";
 import { assertPageSize, TenantHandle } from "./tenant.ts";
 import { createTenantRow, findTenantRow, listTenantRows, type TenantLife } from "./tenants.ts";
 
@@ -98,6 +112,27 @@ export class MemoryHandle extends TenantHandle implements Memory {
     return { path: settings.path, ...row, createdAt: formatDatetime(createdAt), bytes: { ...bytes, log, kept } };
   }
 
+  exportArchive(options: ExportArchiveOptions = {}): AsyncIterable<string> {
+    this.core.assertOpen();
+    assertOptions(options, EXPORT_ARCHIVE_OPTIONS, "exportArchive");
+    assertScope(options, "tenant");
+    if (options.tenant !== undefined) assertId(options.tenant, "tenant id");
+    return exportArchive(this.core, options);
+  }
+
+  async importArchive(source: ArchiveSource, options: ImportArchiveOptions = {}): Promise<ImportArchiveReceipt> {
+    this.core.assertOpen();
+    assertOptions(options, IMPORT_ARCHIVE_OPTIONS, "importArchive");
+    assertScope(options, "as");
+    if (options.as !== undefined) assertId(options.as, "tenant id");
+    assertSource(source);
+    const run = new ArchiveImport(this.core, options).run(source, this.tenantId);
+    const { receipt, own } = await this.core.track(run);
+    // Empty, it gave way to the archive's: this handle goes on with that one.
+    if (own !== undefined) Object.assign(this.life, own);
+    return receipt;
+  }
+
   close(): Promise<void> {
     this.#closing ??= this.#close();
     return this.#closing;
@@ -120,4 +155,12 @@ class CreatedTenantHandle extends TenantHandle implements CreatedTenant {
     super(core, life);
     this.created = created;
   }
+}
+
+function assertSource(source: unknown): asserts source is ArchiveSource {
+  const iterable = source as { readonly [Symbol.asyncIterator]?: unknown } | null | undefined;
+  if (typeof source === "function" || typeof iterable?.[Symbol.asyncIterator] === "function") return;
+  const message =
+    "An archive is a stream of its bytes, or a function that opens one, such as () => createReadStream(file).";
+  throw new HoldfastError("INVALID_ARGUMENT", message);
 }

@@ -1,4 +1,5 @@
 import type { Operation } from "../database/operation.ts";
+import { readArchivePage } from "./archive-page.ts";
 import { readChanges } from "./change-feed.ts";
 import { fillDeclared, hasUnfilled } from "./declared-fill.ts";
 import { declareKeys, hasUndeclared } from "./declared-keys.ts";
@@ -6,12 +7,15 @@ import { claimLease, nextEmbeddingAt, releaseLease } from "./embedding-lease.ts"
 import { countEventRows, listEventRows, readEventRow, readHistory } from "./event-rows.ts";
 import { readFolderStats } from "./folder-stats.ts";
 import { compactWords, countForgettable, countKnown, forgetEvents, forgetSome } from "./forget.ts";
+import { beginImport, discardImport, wasImported } from "./imports.ts";
 import { settlePending } from "./pending-commit.ts";
 import { countPendingRows, listPendingRows, readPendingWindow } from "./pending-rows.ts";
+import { publishImport, requireTakeable } from "./publish-import.ts";
 import { recallSegments } from "./recall.ts";
 import { hasReclaimable, reclaimEndedTenant, reclaimEndingSession, reclaimMemory } from "./reclaim.ts";
 import { knownEvents, rememberEvents } from "./remember.ts";
 import { createSessionRow, endSession, findSessionRow, listSessionRows, requireLiveSession } from "./sessions.ts";
+import { stageRecords } from "./stage-archive.ts";
 import { memoryStats } from "./stats.ts";
 import { commitSummary, readRecent, readSummary, readSummaryWork } from "./summaries.ts";
 import { createTenantRow, endTenant, findTenantRow, listTenantRows } from "./tenants.ts";
@@ -64,6 +68,13 @@ export const MEMORY_OPERATIONS: readonly Operation[] = [
   declareKeys,
   hasUnfilled,
   fillDeclared,
+  readArchivePage,
+  requireTakeable,
+  wasImported,
+  beginImport,
+  stageRecords,
+  publishImport,
+  discardImport,
   isTextIndexCurrent,
   renewTextIndex,
 ];

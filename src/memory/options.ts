@@ -1,5 +1,6 @@
 import { CALL_OPTIONS, type OptionNames } from "../contract/option-names.ts";
 import type { CallOptions } from "../contract/store.ts";
+import type { ExportArchiveOptions, ImportArchiveOptions } from "./archive-contract.ts";
 import type {
   DeletionOptions,
   ForgetOptions,
@@ -85,6 +86,20 @@ export const EMBED_PENDING_OPTIONS: OptionNames<EmbedPendingOptions> = {
 };
 
 export const FILL_DECLARED_OPTIONS: OptionNames<FillDeclaredOptions> = { ...CALL_OPTIONS, onProgress: true };
+
+export const EXPORT_ARCHIVE_OPTIONS: OptionNames<ExportArchiveOptions> = {
+  ...CALL_OPTIONS,
+  tenant: true,
+  skipDamaged: true,
+  onProgress: true,
+};
+
+export const IMPORT_ARCHIVE_OPTIONS: OptionNames<ImportArchiveOptions> = {
+  ...CALL_OPTIONS,
+  as: true,
+  dryRun: true,
+  onProgress: true,
+};
 
 export const EVENT_UPDATE: OptionNames<EventUpdate> = { text: true, blocks: true, properties: true };
 

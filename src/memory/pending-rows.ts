@@ -45,7 +45,7 @@ export const readPendingWindow: ReadOperation<PendingWindow, readonly PendingSeg
         // What an ended tenant left is reclaimed, and not embedded any more.
         `SELECT p.segment, p.tenant, p.state, p.attempts, s.event, s.start, s."end" FROM pending_vectors AS p
          JOIN segments AS s ON s.segment = p.segment JOIN tenants AS t ON t.tenant = p.tenant
-         WHERE p.segment > ? AND ${states} ${due} ${whose?.sql ?? ""} ORDER BY p.segment LIMIT ?`,
+         WHERE p.segment > ? AND t.import IS NULL AND ${states} ${due} ${whose?.sql ?? ""} ORDER BY p.segment LIMIT ?`,
       )
       .all(after, ...pauses, ...(whose?.parameters ?? []), limit);
     const events = new Map<number, StoredEvent | "damaged">();

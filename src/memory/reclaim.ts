@@ -7,6 +7,7 @@ import {
 } from "../database/operation.ts";
 import { eventsOfSession, eventsOfTenant } from "../segments/sqlite/event-filter.ts";
 import { FORGOTTEN_PER_COMMIT, removeEvents } from "./forget.ts";
+import { dropAbandonedImport } from "./imports.ts";
 import { dropSummaryOf } from "./summaries.ts";
 import type { TenantLife } from "./tenants.ts";
 
@@ -16,7 +17,7 @@ const ROWS_PER_COMMIT = 2_000;
 /** Whether ended tenants or sessions have left something: an open without any begins no write. */
 export const hasReclaimable: ReadOperation<null, boolean> = readOperation("memory.has-reclaimable", (view) => {
   const select = view.connection.prepare(
-    "SELECT EXISTS (SELECT 1 FROM ended_tenants) OR EXISTS (SELECT 1 FROM sessions WHERE ending = 1) AS found",
+    "SELECT EXISTS (SELECT 1 FROM ended_tenants) OR EXISTS (SELECT 1 FROM sessions WHERE ending = 1) OR EXISTS (SELECT 1 FROM imports) AS found",
   );
   return select.get()?.found === 1;
 });
@@ -32,7 +33,7 @@ export const reclaimMemory: WriteOperation<null, boolean> = writeOperation("memo
     return true;
   }
   const ending = unit.connection.prepare("SELECT session FROM sessions WHERE ending = 1 LIMIT 1").get()?.session;
-  if (ending === undefined) return false;
+  if (ending === undefined) return dropAbandonedImport(unit);
   reclaimSession(unit, Number(ending));
   return true;
 });

@@ -1,4 +1,4 @@
-import type { Connection } from "../database/connection.ts";
+import type { Connection, SqlRow } from "../database/connection.ts";
 import {
   type ReadOperation,
   type ReadView,
@@ -49,16 +49,33 @@ export function dropSummaryOf(connection: Connection, session: number): void {
 
 export function findSummary(connection: Connection, session: number): SummaryRow | undefined {
   const row = connection.prepare("SELECT * FROM summaries WHERE session = ?", { bigints: true }).get(session);
-  return (
-    row && {
-      text: String(row.text),
-      from: { id: String(row.from_id), at: BigInt(row.from_at as bigint) },
-      to: { id: String(row.to_id), at: BigInt(row.to_at as bigint), event: Number(row.to_event) },
-      events: Number(row.events),
-      version: String(row.version),
-      updatedAt: BigInt(row.updated_at as bigint),
-    }
-  );
+  return row && toSummaryRow(row);
+}
+
+/** @param row - read with bigints */
+export function toSummaryRow(row: SqlRow): SummaryRow {
+  return {
+    text: String(row.text),
+    from: { id: String(row.from_id), at: BigInt(row.from_at as bigint) },
+    to: { id: String(row.to_id), at: BigInt(row.to_at as bigint), event: Number(row.to_event) },
+    events: Number(row.events),
+    version: String(row.version),
+    updatedAt: BigInt(row.updated_at as bigint),
+  };
+}
+
+/** Writes a session's summary in the place of the one before it. */
+export function putSummary(
+  connection: Connection,
+  owner: { readonly session: number; readonly tenant: number },
+  { text, from, to, events, version, updatedAt }: SummaryRow,
+): void {
+  connection
+    .prepare(
+      `INSERT OR REPLACE INTO summaries (session, tenant, text, from_id, from_at, to_id, to_at, to_event, events, version, updated_at)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    )
+    .run(owner.session, owner.tenant, text, from.id, from.at, to.id, to.at, to.event, events, version, updatedAt);
 }
 
 export const readSummary: ReadOperation<SessionLife, SummaryRow | undefined> = readOperation(
@@ -123,24 +140,15 @@ export const commitSummary: WriteOperation<CommitSummaryInput, boolean> = writeO
     const [first] = input.events;
     const last = input.events.at(-1);
     if (first === undefined || last === undefined) return false;
-    connection
-      .prepare(
-        `INSERT OR REPLACE INTO summaries (session, tenant, text, from_id, from_at, to_id, to_at, to_event, events, version, updated_at)
-         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-      )
-      .run(
-        session,
-        input.session.tenant.tenant,
-        input.text,
-        base?.from.id ?? first.id,
-        base?.from.at ?? first.at,
-        last.id,
-        last.at,
-        last.event,
-        (base?.events ?? 0) + input.events.length,
-        input.version,
-        unit.nowMicros,
-      );
+    const owner = { session, tenant: input.session.tenant.tenant };
+    putSummary(connection, owner, {
+      text: input.text,
+      from: base?.from ?? first,
+      to: last,
+      events: (base?.events ?? 0) + input.events.length,
+      version: input.version,
+      updatedAt: BigInt(unit.nowMicros),
+    });
     return true;
   },
 );

@@ -1,5 +1,11 @@
 import type { Connection } from "../database/connection.ts";
-import { type ReadOperation, readOperation, type WriteOperation, writeOperation } from "../database/operation.ts";
+import {
+  type ReadOperation,
+  readOperation,
+  type WriteOperation,
+  type WriteUnit,
+  writeOperation,
+} from "../database/operation.ts";
 import { HoldfastError } from "../errors/index.ts";
 import { mintId } from "../io/ids.ts";
 import { endLife } from "../registry/lives.ts";
@@ -21,7 +27,7 @@ export interface TenantState {
 export const createTenantRow: WriteOperation<string, { readonly life: TenantLife; readonly created: boolean }> =
   writeOperation("memory.create-tenant", (unit, id) => {
     const insert = unit.connection.prepare(
-      "INSERT INTO tenants (id, incarnation, documents, tokens, created_at) VALUES (?, ?, 0, 0, ?) ON CONFLICT (id) DO NOTHING",
+      "INSERT INTO tenants (id, incarnation, documents, tokens, created_at) VALUES (?, ?, 0, 0, ?) ON CONFLICT (id) WHERE import IS NULL DO NOTHING",
     );
     const { changes } = insert.run(id, mintId(), unit.nowMicros);
     const life = findTenant(unit.connection, id);
@@ -46,7 +52,7 @@ export interface TenantRow {
 export const listTenantRows: ReadOperation<{ readonly after: string; readonly limit: number }, readonly TenantRow[]> =
   readOperation("memory.list-tenants", (view, { after, limit }) => {
     const select = view.connection.prepare(
-      "SELECT id, documents, created_at FROM tenants WHERE id > ? ORDER BY id LIMIT ?",
+      "SELECT id, documents, created_at FROM tenants WHERE import IS NULL AND id > ? ORDER BY id LIMIT ?",
       { bigints: true },
     );
     return select.all(after, limit).map((row) => ({
@@ -61,23 +67,27 @@ export const listTenantRows: ReadOperation<{ readonly after: string; readonly li
  * reclaimed in steps. Answers its number, or `undefined` when there is none.
  */
 export const endTenant: WriteOperation<string, number | undefined> = writeOperation("memory.end-tenant", (unit, id) => {
-  const { connection, nowMicros } = unit;
-  const row = connection.prepare("DELETE FROM tenants WHERE id = ? RETURNING tenant").get(id);
+  const row = unit.connection.prepare("DELETE FROM tenants WHERE id = ? AND import IS NULL RETURNING tenant").get(id);
   if (row === undefined) return undefined;
   const tenant = Number(row.tenant);
+  endLives(unit, tenant);
+  return tenant;
+});
+
+/** Of a tenant whose row is gone: its partitions end, and what it left is reclaimed in steps. */
+export function endLives({ connection, nowMicros }: WriteUnit, tenant: number): void {
   for (const { store } of connection.prepare("SELECT store FROM spaces").all())
     endLife(connection, Number(store), partitionKey({ tenant }), nowMicros);
   connection.prepare("INSERT INTO ended_tenants (tenant, ended_at) VALUES (?, ?)").run(tenant, nowMicros);
-  return tenant;
-});
+}
 
 /** The key of a tenant's partitions. Minted from its number: its id is free text of any length (V12). */
 export function partitionKey({ tenant }: Pick<TenantLife, "tenant">): string {
   return `tenant_${tenant}`;
 }
 
-function findTenant(connection: Connection, id: string): TenantLife | undefined {
-  const row = connection.prepare("SELECT tenant, incarnation FROM tenants WHERE id = ?").get(id);
+export function findTenant(connection: Connection, id: string): TenantLife | undefined {
+  const row = connection.prepare("SELECT tenant, incarnation FROM tenants WHERE id = ? AND import IS NULL").get(id);
   return row && { tenant: Number(row.tenant), id, incarnation: String(row.incarnation) };
 }
 

@@ -34,7 +34,11 @@ export function vectorValues(
 }
 
 /** The space that serves; made with its identity in the commit of the first vector (M1). */
-export function ensureSpace(unit: WriteUnit, identity: SpaceIdentity): Space {
+export function ensureSpace(
+  unit: WriteUnit,
+  identity: SpaceIdentity,
+  createdAt: bigint = BigInt(unit.nowMicros),
+): Space {
   const found = currentSpace(unit.connection);
   if (found !== undefined) {
     assertSameSpace(found, identity);
@@ -43,7 +47,7 @@ export function ensureSpace(unit: WriteUnit, identity: SpaceIdentity): Space {
   // A colon cannot stand in the name of a caller's own store (V12), so the two never meet.
   const properties = { ...VECTOR_PROPERTIES, ...declaredColumns(unit.connection) };
   const store = ensureStore(unit, { name: "memory:1", dimensions: identity.dimensions, properties });
-  return insertSpace(unit.connection, { ...identity, store: store.store }, unit.nowMicros);
+  return insertSpace(unit.connection, { ...identity, store: store.store }, createdAt);
 }
 
 /** The tenant's partition in the space's store; made with its first vector, which the tenant's row notes (S2). */

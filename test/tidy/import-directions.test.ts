@@ -19,6 +19,7 @@ const LAYERS: readonly (readonly string[])[] = [
   ["segments"],
   ["embedding"],
   ["reranking"],
+  ["archive"],
   ["memory"],
   ["verify"],
   ["repair"],

@@ -1,4 +1,5 @@
 import type { Command } from "commander";
+import { type Line, readLines } from "../../archive/lines.ts";
 import { HoldfastError } from "../../errors/index.ts";
 import type { Tenant } from "../../index.ts";
 import { describeFailure } from "../failure.ts";
@@ -6,7 +7,6 @@ import { withTenant } from "../folder.ts";
 import { ContentIds } from "../importing/content-ids.ts";
 import { type EventLine, type LineDefaults, parseEventLine } from "../importing/event-line.ts";
 import { Importer } from "../importing/importer.ts";
-import { type Line, readLines } from "../importing/lines.ts";
 import { formatRate, Progress } from "../importing/progress.ts";
 import { type CommonOptions, folderOf, withCommonOptions, withJson } from "../options.ts";
 import type { Input, Surroundings } from "../surroundings.ts";

@@ -20,7 +20,7 @@ export function insertRevision(
   connection: Connection,
   event: number,
   revision: Omit<EarlierRevision, "replacedAt">,
-  nowMicros: number,
+  replacedAt: number | bigint,
 ): void {
   const properties = propertiesToText(revision.properties);
   connection
@@ -34,7 +34,7 @@ export function insertRevision(
       revision.blocks ?? null,
       properties,
       revisionChecksum(event, revision, properties),
-      nowMicros,
+      replacedAt,
     );
 }
 

@@ -140,12 +140,36 @@ export function toWholeEvent(connection: Connection, tenant: number, row: SqlRow
 }
 
 export function insertEvent(connection: Connection, owner: EventOwner, event: NewEvent, nowMicros: number): number {
+  const createdAt = BigInt(nowMicros);
+  return insertEventRow(connection, owner, event, {
+    event: undefined,
+    revision: FIRST_REVISION,
+    createdAt,
+    updatedAt: undefined,
+    firstDigest: event.digest,
+  });
+}
+
+/** What a row says beside its event: another one's history, where it is taken over. */
+export interface EventRowFields extends Pick<StoredEvent, "revision" | "createdAt" | "updatedAt"> {
+  /** The next number where it is absent. */
+  readonly event: number | undefined;
+  readonly firstDigest: string;
+}
+
+export function insertEventRow(
+  connection: Connection,
+  owner: EventOwner,
+  event: NewEvent,
+  fields: EventRowFields,
+): number {
   const insert = connection.prepare(
-    `INSERT INTO events (tenant, session, id, at, at_offset, producer, role, kind, text, blocks, revision, created_at, checksum, first_digest, digest)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    `INSERT INTO events (event, tenant, session, id, at, at_offset, producer, role, kind, text, blocks, revision, created_at, updated_at, checksum, first_digest, digest)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   );
   const { producer = null, role = null, kind = null, blocks = null } = event;
   const { lastInsertRowid } = insert.run(
+    fields.event ?? null,
     owner.tenant,
     owner.session,
     event.id,
@@ -156,10 +180,11 @@ export function insertEvent(connection: Connection, owner: EventOwner, event: Ne
     kind,
     event.text,
     blocks,
-    FIRST_REVISION,
-    nowMicros,
-    eventChecksum(owner.tenant, { ...vouchedBy(owner, event, FIRST_REVISION), blocks: event.blocks }),
-    event.digest,
+    fields.revision,
+    fields.createdAt,
+    fields.updatedAt ?? null,
+    eventChecksum(owner.tenant, { ...vouchedBy(owner, event, fields.revision), blocks: event.blocks }),
+    fields.firstDigest,
     event.digest,
   );
   insertProperties(connection, lastInsertRowid, event.properties);

@@ -31,13 +31,14 @@ export interface PendingRow {
 
 export function insertPending(
   connection: Connection,
-  row: Pick<PendingRow, "segment" | "tenant" | "nextAt" | "reason">,
+  row: Pick<PendingRow, "segment" | "tenant" | "nextAt" | "reason"> & Partial<Pick<PendingRow, "state" | "attempts">>,
 ): void {
+  const { segment, tenant, state = "waiting", attempts = 0, nextAt, reason } = row;
   connection
     .prepare(
-      "INSERT INTO pending_vectors (segment, tenant, state, attempts, next_at, reason) VALUES (?, ?, 'waiting', 0, ?, ?)",
+      "INSERT INTO pending_vectors (segment, tenant, state, attempts, next_at, reason) VALUES (?, ?, ?, ?, ?, ?)",
     )
-    .run(row.segment, row.tenant, row.nextAt, row.reason);
+    .run(segment, tenant, state, attempts, nextAt, reason);
 }
 
 export function findPending(connection: Connection, segment: number): PendingRow | undefined {

@@ -17,13 +17,18 @@ export interface StoredSegment {
 export function insertSegment(
   connection: Connection,
   owner: { readonly tenant: number; readonly event: number },
-  segment: SegmentRange & { readonly checksum: number; readonly vectors: number },
+  segment: SegmentRange & {
+    /** The next one where it is absent. */
+    readonly segment?: number;
+    readonly checksum: number;
+    readonly vectors: number;
+  },
 ): number {
   const insert = connection.prepare(
-    `INSERT INTO segments (tenant, event, start, "end", checksum, vectors, token_string) VALUES (?, ?, ?, ?, ?, ?, '')`,
+    `INSERT INTO segments (segment, tenant, event, start, "end", checksum, vectors, token_string) VALUES (?, ?, ?, ?, ?, ?, ?, '')`,
   );
-  const { start, end, checksum, vectors } = segment;
-  return insert.run(owner.tenant, owner.event, start, end, checksum, vectors).lastInsertRowid;
+  const { segment: number = null, start, end, checksum, vectors } = segment;
+  return insert.run(number, owner.tenant, owner.event, start, end, checksum, vectors).lastInsertRowid;
 }
 
 /** Stores what the text index needs to take the segment out again. */

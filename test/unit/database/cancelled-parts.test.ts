@@ -24,7 +24,11 @@ const ENGINES: readonly (readonly [string, (path: string) => Engine])[] = [
       const connection = openPrepared(path);
       const settings = settingsFor(path);
       const writer = new Writer(connection, NOTES_PLAN, settings, systemClock);
-      return new InlineEngine(connection, writer, new Reader(connection, NOTES_PLAN, settings, systemClock));
+      return new InlineEngine(
+        connection,
+        { writer, reader: new Reader(connection, NOTES_PLAN, settings, systemClock) },
+        { plan: NOTES_PLAN, settings },
+      );
     },
   ],
   [

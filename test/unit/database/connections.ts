@@ -64,6 +64,7 @@ export const QUIET_ENGINE: Engine = {
   checkpoint: async () => true,
   copyInto: async () => undefined,
   runSteps: () => new Promise(() => undefined),
+  openSnapshot: () => new Promise(() => undefined),
   close: async () => undefined,
 };
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { type Line, readLines } from "../../../src/cli/importing/lines.ts";
+import { type Line, readLines } from "../../../src/archive/lines.ts";
 import { isHoldfastError } from "../../../src/errors/index.ts";
 
 /** The bytes in pieces of every size: a line break, a character, a mark may be cut anywhere. */

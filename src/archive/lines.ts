@@ -1,4 +1,4 @@
-import { HoldfastError } from "../../errors/index.ts";
+import { HoldfastError } from "../errors/index.ts";
 
 /** One line of a file, without its line break. */
 export interface Line {
