@@ -74,6 +74,7 @@ async function cli(args: readonly string[], setting: Setting = {}): Promise<Ran>
       }),
     restore: () => Promise.reject(new Error("nothing is restored here")),
     verifyFolder: () => Promise.reject(new Error("nothing is verified here")),
+    repairFolder: () => Promise.reject(new Error("nothing is repaired here")),
     openInput: () => (typeof input === "string" ? inputOf(input) : input),
     writeFile: () => Promise.reject(new Error("no file is written here")),
   };
