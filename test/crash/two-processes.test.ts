@@ -68,6 +68,9 @@ describe("[backend embedded] several processes on one folder", () => {
     );
     assert.deepEqual(seen.found.slice(30), ids("a", 60).slice(30));
     for (const id of seen.found.slice(0, 30)) assert.ok(!ids("a", 30).includes(id ?? ""), `${id} was deleted`);
+    // Nothing is missing now that a reader would have to look for: it has to be told of what is new.
+    await left.ask({ type: "write", ids: ids("b", 10) });
+    await assertSees(right, ids("b", 10));
   });
 });
 

@@ -1,6 +1,12 @@
 import { describe, expect, it } from "vitest";
+import { PartitionCache, partitionCache } from "../../../src/backends/embedded/partition-cache.ts";
 import { REMOVALS_KEPT } from "../../../src/backends/embedded/removals.ts";
+import { searchPartition } from "../../../src/backends/embedded/search.ts";
 import type { Partition } from "../../../src/contract/store.ts";
+import type { ReadView } from "../../../src/database/operation.ts";
+import { neverCancelled } from "../../../src/io/cancellation.ts";
+import { findLife, type Life } from "../../../src/registry/lives.ts";
+import { settingsFor } from "../database/connections.ts";
 import { openBed, recordsOf, vectorOf } from "./stores.ts";
 
 const DIMENSIONS = 64;
@@ -43,6 +49,39 @@ describe("residency", () => {
         expect((await idsNear(partition, index * 3_000 + 17))[0]).toBe(`r${index * 3_000 + 17}`);
       }
     }
+  });
+
+  it("[E9] of partitions that take turns those used longest ago leave memory, and a larger one never enters it", async () => {
+    const { store, raw } = await openBed(SHAPE);
+    const budget = { ...settingsFor(":memory:"), memoryBudgetBytes: 3 * 1024 * 1024 };
+    const cache = new PartitionCache(budget);
+    const view: ReadView = {
+      connection: raw,
+      cancellation: neverCancelled,
+      resource: (factory) => (factory === partitionCache ? cache : factory(budget)) as never,
+    };
+    const lives: Life[] = [];
+    for (const [key, count] of [
+      ["a", 2_000],
+      ["b", 2_000],
+      ["larger", 20_000],
+    ] as const) {
+      const partition = await store.createPartition(key);
+      await partition.upsert(recordsOf(count, DIMENSIONS));
+      const life = findLife(raw, 1, key);
+      if (life !== undefined) lives.push(life);
+    }
+    const held = (): readonly boolean[] => lives.map((life) => cache.holds(life));
+    const heldBehind = lives.map((life) => {
+      const search = { vectors: vectorOf(17, DIMENSIONS), count: 1, limit: 1, minCosineSimilarity: -1 };
+      expect(searchPartition(view, life, search)[0]?.hits[0]?.id).toBe("r17");
+      return held();
+    });
+    expect(heldBehind).toEqual([
+      [true, false, false],
+      [false, true, false],
+      [false, true, false],
+    ]);
   });
 
   it("[Q8, E5] what others commit is followed: new rows, new versions and removals, filters on them", async () => {

@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { DATABASE_FILE } from "../../../src/database/open-files.ts";
@@ -25,7 +25,7 @@ describe("rows", () => {
     expect(seen).toEqual([...new Set(seen)].sort((a, b) => a - b));
   });
 
-  it("[E8] a write reads and writes the same pages in a large store as in a small one", async () => {
+  it("[E8] a write writes the same pages in a large store as in a small one", async () => {
     const { partition, raw, path } = await openBed({ ...SHAPE, threads: "inline" });
     const frames = (): number => {
       raw.exec("PRAGMA wal_checkpoint(TRUNCATE)");
@@ -46,19 +46,21 @@ describe("rows", () => {
     expect(path).not.toBe("");
   });
 
-  it("[E14] what was deleted with erase is in none of the folder's bytes", async () => {
-    const { partition, store, path } = await openBed(SHAPE);
+  it("[E14] what was deleted with erase is in none of the folder's bytes when the call returns", async () => {
+    const { partition, path } = await openBed(SHAPE);
     const secret = "the-password-is-swordfish";
     const vector = vectorOf(1_000.5, 4);
-    await partition.upsert(recordsOf(300, 4));
+    await partition.upsert(recordsOf(150, 4));
     await partition.upsert([{ id: "x", vector, properties: { secret } }]);
-    const bytes = (): Buffer =>
-      Buffer.concat([DATABASE_FILE, `${DATABASE_FILE}-wal`].map((name) => readFileSync(join(path, name))));
-    const needle = Buffer.from(vector.buffer);
+    await partition.upsert(recordsOf(150, 4, 150));
+    const holds = (): readonly boolean[] => {
+      const bytes = bytesOf(path);
+      return [bytes.includes(secret), bytes.includes(Buffer.from(vector.buffer))];
+    };
+    expect(holds()).toEqual([true, true]);
     const receipt = await partition.delete({ ids: ["x"] }, { erase: true });
     expect(receipt).toMatchObject({ deleted: 1, erasure: "complete" });
-    await store.close();
-    expect([bytesHold(bytes, secret), bytesHold(bytes, needle)]).toEqual([false, false]);
+    expect(holds()).toEqual([false, false]);
   });
 
   it("[E14, G1] a partition deleted with erase leaves no row and no byte", async () => {
@@ -67,12 +69,12 @@ describe("rows", () => {
       { id: "x", vector: vectorOf(77, 4), properties: { secret: "the-password-is-swordfish" } },
       ...recordsOf(1_200, 4),
     ]);
+    expect(bytesOf(path).includes("swordfish")).toBe(true);
     expect(await store.deletePartition("acme", { erase: true })).toEqual({ deleted: true, erasure: "complete" });
     for (const table of ["records_1", "vectors_1", "tombstones", "partitions"]) {
       expect(raw.prepare(`SELECT count(*) AS count FROM ${table}`).get()).toEqual({ count: 0 });
     }
-    await store.close();
-    expect(bytesHold(() => readFileSync(join(path, DATABASE_FILE)), "swordfish")).toBe(false);
+    expect(bytesOf(path).includes("swordfish")).toBe(false);
   });
 
   it("[E14, G1] each write takes a few rows of ended lives along, so that short-lived processes reclaim too", async () => {
@@ -118,10 +120,9 @@ describe("rows", () => {
   });
 });
 
-function bytesHold(read: () => Buffer, needle: string | Buffer): boolean {
-  try {
-    return read().includes(needle);
-  } catch {
-    return false;
-  }
+/** The database and its log, read by a process of its own: closing a file that SQLite has open would drop its locks. */
+function bytesOf(folder: string): Buffer {
+  const files = [DATABASE_FILE, `${DATABASE_FILE}-wal`].map((name) => join(folder, name));
+  const print = "for (const file of process.argv.slice(1)) process.stdout.write(fs.readFileSync(file))";
+  return execFileSync(process.execPath, ["-e", print, ...files], { maxBuffer: 1 << 28 });
 }
