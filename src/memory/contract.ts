@@ -322,7 +322,8 @@ export interface Memory extends Tenant, DeclaredProperties, FolderCalls, Archive
   ): Promise<readonly TenantInfo[]>;
   /**
    * Ends a tenant's life in constant time: nothing of it can be read any more. Its bytes are reclaimed in steps beside
-   * the traffic, or, with `erase`, before the call returns.
+   * the traffic, or, with `erase`, before the call returns. Deleting the default tenant ends the memory's own calls on it
+   * until it is opened again.
    */
   deleteTenant(id: string, options?: DeletionOptions): Promise<DeletionReceipt>;
   /** Idempotent; waits for calls in flight, at most 10 s (E12). */

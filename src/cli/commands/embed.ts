@@ -8,6 +8,7 @@ import { toPrintableLine } from "../text/printable.ts";
 import { formatCount } from "../text/quantities.ts";
 
 interface EmbedFlags extends CommonOptions {
+  readonly session?: string;
   readonly includeParked?: true;
   readonly json?: true;
 }
@@ -23,12 +24,14 @@ export function addEmbed(program: Command, surroundings: Surroundings): void {
     .command("embed")
     .summary("embed them now")
     .description("Embeds what was remembered while the embedder failed; until then it is found by its words alone.")
+    .option("--session <id>", "only this session")
     .option("--include-parked", "try those again that failed too often by themselves")
     .addHelpText("after", EXAMPLES);
   withCommonOptions(withJson(command), surroundings).action((flags: EmbedFlags) =>
     withTenant(surroundings, flags, "existing", async (memory) => {
       const { stdout, stderr, signal } = surroundings;
-      const answer = await memory.embedPending({
+      const source = flags.session === undefined ? memory : await memory.session(flags.session);
+      const answer = await source.embedPending({
         signal,
         includeParked: flags.includeParked === true,
         onProgress: ({ embedded, total }) => {

@@ -70,6 +70,7 @@ async function forget(memory: Tenant, surroundings: Surroundings, { events, flag
 }
 
 function toSelection(events: readonly string[], { session, user, where }: ForgetFlags): ForgetSelection {
+  if (where?.trim() === "") throw new UsageError("The filter is empty: give one that narrows, or leave --where out.");
   const selection = {
     ...(events.length > 0 && { events }),
     ...(session !== undefined && { session }),

@@ -8,6 +8,7 @@ import { formatMinute } from "../text/quantities.ts";
 import { renderRows } from "../text/rows.ts";
 
 interface PendingFlags extends CommonOptions {
+  readonly session?: string;
   readonly parked?: true;
   readonly limit: number;
   readonly after?: string;
@@ -36,6 +37,7 @@ export function addPending(program: Command, surroundings: Surroundings): void {
     .command("pending")
     .summary("list what is still without vectors")
     .description("Lists the segments that the embedder failed on, and why.")
+    .option("--session <id>", "only this session")
     .option("--parked", "only those that are not tried again by themselves")
     .option("--limit <count>", "segments of a page", toCount, 100)
     .option("--after <cursor>", "the next page, as the page before named it")
@@ -43,7 +45,8 @@ export function addPending(program: Command, surroundings: Surroundings): void {
   withCommonOptions(withJson(command), surroundings).action((flags: PendingFlags) =>
     withTenant(surroundings, flags, "existing", async (memory) => {
       const { stdout, stderr, signal } = surroundings;
-      const page = await memory.pendingEmbeddings({
+      const source = flags.session === undefined ? memory : await memory.session(flags.session);
+      const page = await source.pendingEmbeddings({
         limit: flags.limit,
         signal,
         ...(flags.parked && { state: "parked" as const }),

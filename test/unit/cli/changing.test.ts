@@ -46,6 +46,11 @@ it("where nobody can be asked a selection is not forgotten without --yes, and an
     err: expect.stringContaining("--yes"),
   });
   expect(await given.cli("forget", "--yes")).toMatchObject({ code: 2, err: expect.stringContaining("Say what") });
+  for (const where of ["", "  "])
+    expect(await given.cli("forget", "--user", "alice", "--where", where, "--yes")).toMatchObject({
+      code: 2,
+      err: expect.stringContaining("The filter is empty"),
+    });
   expect((await left(given)).length).toBe(3);
 });
 

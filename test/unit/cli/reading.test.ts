@@ -87,7 +87,12 @@ it("[S7] pending lists what the embedder failed on, and why", async () => {
     /^EVENT {2}SESSION {2}STATE +NEXT TRY \(UTC\) +REASON\ne1 +s +waiting +\S+ \S+ {2}EMBEDDING_FAILED, status 503\n$/,
   );
   expect((await cli("pending", "--parked")).out).toBe("Nothing is pending.\n");
-  expect(JSON.parse((await cli("pending", "--json")).out)).toMatchObject({ segments: [{ event: "e1", session: "s" }] });
+  await cli("remember", "red bicycle", "--session", "t", "--id", "e2");
+  expect((await cli("pending", "--session", "t")).out).toMatch(/\ne2 +t +waiting .*\n$/);
+  expect((await cli("embed", "--session", "t")).out).toMatch(/^0 embedded, 1 waiting, 0 parked /);
+  expect(JSON.parse((await cli("pending", "--json")).out)).toMatchObject({
+    segments: [{ event: "e1", session: "s" }, { event: "e2" }],
+  });
 });
 
 it("on a narrow terminal rows stand one under the other, their first cell whole", async () => {
