@@ -1,6 +1,6 @@
 import { sealBackup } from "./database/backup.ts";
 import { restoreJob } from "./database/restore.ts";
-import type { StepJob } from "./io/step-thread.ts";
+import type { StepJob } from "./io/step-job.ts";
 import { repairJob } from "./repair-folder.ts";
 import { verifyJob } from "./verify-folder.ts";
 

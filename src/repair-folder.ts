@@ -3,7 +3,7 @@ import { assertOptions, CALL_OPTIONS, type OptionNames } from "./contract/option
 import { isOpenHere } from "./database/open-database.ts";
 import { findFolder } from "./database/open-files.ts";
 import { HoldfastError } from "./errors/index.ts";
-import { type StepJob, stepJob } from "./io/step-thread.ts";
+import { type StepJob, stepJob } from "./io/step-job.ts";
 import { DATABASE_PLAN, WORKER_URL } from "./plan.ts";
 import { inUse } from "./repair/locked-folder.ts";
 import type { RepairOptions, RepairReport } from "./repair/repair-contract.ts";

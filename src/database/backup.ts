@@ -5,7 +5,7 @@ import { HoldfastError } from "../errors/index.ts";
 import { schedule, systemClock } from "../io/clock.ts";
 import { createPrivateFile, exists, makeFolder, realPathOf, sizeOf, syncFolder } from "../io/disk.ts";
 import { mintId } from "../io/ids.ts";
-import { type StepJob, type StepProgress, type Steps, type StepWatch, stepJob } from "../io/step-thread.ts";
+import { type StepJob, type StepProgress, type Steps, type StepWatch, stepJob } from "../io/step-job.ts";
 import { digestFile, freeBytesAt, removePath, renamePath, syncFile, writeNewFile } from "../io/whole-files.ts";
 import { type CallBounds, withDeadline, within } from "./call.ts";
 import type { Database } from "./database.ts";

@@ -3,7 +3,7 @@ import { neverCancelled } from "../io/cancellation.ts";
 import { schedule } from "../io/clock.ts";
 import { randomFraction } from "../io/ids.ts";
 import type { SentPart } from "../io/sent-part.ts";
-import type { StepJob, StepWatch } from "../io/step-thread.ts";
+import type { StepJob, StepWatch } from "../io/step-job.ts";
 import { assertBounds, type CallBounds, within } from "./call.ts";
 import type { Engine } from "./engine.ts";
 import type { EngineSettings, ReadOperation, WriteOperation } from "./operation.ts";

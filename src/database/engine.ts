@@ -1,6 +1,6 @@
 import type { Cancellation, CancelReason } from "../io/cancellation.ts";
 import type { SentPart } from "../io/sent-part.ts";
-import type { StepJob, StepWatch } from "../io/step-thread.ts";
+import type { StepJob, StepWatch } from "../io/step-job.ts";
 import type { CheckpointMode } from "./checkpointer.ts";
 import type { EngineSettings } from "./operation.ts";
 import type { EngineSnapshot } from "./snapshot.ts";

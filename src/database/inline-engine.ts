@@ -1,7 +1,8 @@
 import { HoldfastError } from "../errors/index.ts";
 import { CancelFlags, type Cancellation } from "../io/cancellation.ts";
 import { giveWay } from "../io/clock.ts";
-import { runSteps, type StepJob, type StepWatch } from "../io/step-thread.ts";
+import type { StepJob, StepWatch } from "../io/step-job.ts";
+import { runSteps } from "../io/step-thread.ts";
 import { type CheckpointMode, checkpoint } from "./checkpointer.ts";
 import type { Connection } from "./connection.ts";
 import { type Engine, type EngineCall, joinParts, type RunningCall } from "./engine.ts";

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { HoldfastError, isHoldfastError } from "../errors/index.ts";
 import { systemClock } from "../io/clock.ts";
 import { exists, fileIdentityOf, listFolder, realPathOf, syncFolder } from "../io/disk.ts";
-import type { Steps } from "../io/step-thread.ts";
+import type { Steps } from "../io/step-job.ts";
 import { linkFile, removePath, renamePath } from "../io/whole-files.ts";
 import type { Connection } from "./connection.ts";
 import { toDatabaseError } from "./errors.ts";

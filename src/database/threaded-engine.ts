@@ -1,7 +1,8 @@
 import { HoldfastError } from "../errors/index.ts";
 import type { Cancellation } from "../io/cancellation.ts";
 import type { SentPart } from "../io/sent-part.ts";
-import { runSteps, type StepJob, type StepWatch } from "../io/step-thread.ts";
+import type { StepJob, StepWatch } from "../io/step-job.ts";
+import { runSteps } from "../io/step-thread.ts";
 import { WorkerChannel } from "../io/workers.ts";
 import type { CheckpointMode } from "./checkpointer.ts";
 import type { Engine, EngineCall, RunningCall } from "./engine.ts";

@@ -1,30 +1,8 @@
 import { HoldfastError } from "../errors/index.ts";
 import { cancelError } from "./cancellation.ts";
 import { giveWay, systemClock } from "./clock.ts";
+import type { StepJob, StepProgress, Steps, StepWatch } from "./step-job.ts";
 import { replyTo, WorkerChannel, type WorkerRequest, type WorkerStart } from "./workers.ts";
-
-/** How far long work has come, in a unit of its own. */
-export interface StepProgress {
-  readonly phase: string;
-  readonly done: number;
-  readonly total: number;
-}
-
-/**
- * Long work in steps: what it does between two yields is short, and a caller who stops ends it at a yield, where its
- * `finally` blocks clean up.
- */
-export type Steps<Output> = Generator<StepProgress, Output, void>;
-
-/** Long work that runs in a thread of its own, found there by its name. */
-export interface StepJob<Input, Output> {
-  readonly name: string;
-  readonly run: (input: Input) => Steps<Output>;
-}
-
-export function stepJob<Input, Output>(name: string, run: (input: Input) => Steps<Output>): StepJob<Input, Output> {
-  return { name, run };
-}
 
 /** The role of a worker that runs steps. */
 export const STEP_ROLE = "steps";
@@ -37,11 +15,6 @@ const TURN_MS = 50;
 interface Turn {
   readonly progress?: StepProgress;
   readonly answer?: { readonly value: unknown };
-}
-
-export interface StepWatch {
-  readonly signal?: AbortSignal;
-  readonly onProgress?: (progress: StepProgress) => void;
 }
 
 /**

@@ -1,5 +1,6 @@
 import { type CallBounds, withDeadline } from "../database/call.ts";
-import { runSteps, type StepJob, type StepProgress, type Steps as Turns } from "../io/step-thread.ts";
+import type { StepJob, StepProgress, Steps as Turns } from "../io/step-job.ts";
+import { runSteps } from "../io/step-thread.ts";
 import type { Steps } from "./verification.ts";
 import type { MaintenanceProgress } from "./verify-contract.ts";
 
