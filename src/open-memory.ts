@@ -92,8 +92,8 @@ export async function openMemory(
   assertSchema(properties);
   const open = openDatabase(options, DATABASE_PLAN, WORKER_URL);
   const pipeline = new Pipeline(embedder, { segmenter, derive, embedTimeoutMs, queryTimeoutMs });
-  const release = async (): Promise<void> => {
-    await open.release();
+  const release = async (withinMs?: number): Promise<void> => {
+    await open.release(withinMs);
     await pipeline.close();
   };
   try {

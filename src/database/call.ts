@@ -56,6 +56,18 @@ export async function behindCommit<T>(rest: Promise<T>): Promise<T> {
   }
 }
 
+/** What follows earlier commits of the same call: when it fails, the call was applied in part, which is no "not-applied". */
+export async function behindPart<T>(rest: Promise<T>): Promise<T> {
+  try {
+    return await rest;
+  } catch (error) {
+    if (!isHoldfastError(error) || error.outcome === "unknown") throw error;
+    const { code, message, details, retry, cause } = error;
+    const outcome = "unknown";
+    throw new HoldfastError(code, message, { details, retry, outcome, ...(cause !== undefined && { cause }) });
+  }
+}
+
 /** Refuses bounds that cannot be kept, and calls whose signal has fired already. */
 export function assertBounds(bounds: CallBounds, kind: "read" | "write"): void {
   const { signal, timeoutMs } = bounds;

@@ -1,6 +1,6 @@
 import { pauseThread } from "../io/clock.ts";
 import type { Connection } from "./connection.ts";
-import { isLockError } from "./errors.ts";
+import { isLockError, toDatabaseError } from "./errors.ts";
 import { jitterMs } from "./lock-wait.ts";
 
 /** Above this size the log is made to start over. */
@@ -18,9 +18,18 @@ export type CheckpointMode = "passive" | "truncate";
 
 /**
  * Moves committed pages from the log into the database file, off the threads that read and write.
- * Answers whether everything was moved (`truncate`: and the log emptied).
+ * Answers whether everything was moved (`truncate`: and the log emptied). One that fails loses nothing: the log keeps
+ * what was not moved, and the next one moves and syncs all of it again.
  */
-export function checkpoint(connection: Connection, mode: CheckpointMode): boolean {
+export function checkpoint(connection: Connection, mode: CheckpointMode, path: string): boolean {
+  try {
+    return move(connection, mode);
+  } catch (error) {
+    throw toDatabaseError(error, { path, outcome: "none" });
+  }
+}
+
+function move(connection: Connection, mode: CheckpointMode): boolean {
   if (mode === "truncate") return run(connection, "TRUNCATE").complete;
   const { complete, pages } = run(connection, "PASSIVE");
   return pages * pageSizeOf(connection) > WAL_BYTES_MAX ? restart(connection) : complete;

@@ -31,6 +31,15 @@ export interface Connection {
   close(): void;
 }
 
+/** Ends a transaction that failed. Where SQLite has done so by itself, as on a full disk, there is none left to end. */
+export function rollback(connection: Connection): void {
+  try {
+    connection.exec("ROLLBACK");
+  } catch {
+    // What matters is the error that came before.
+  }
+}
+
 /** Compiled statements that a connection keeps; filters make texts without end. */
 const STATEMENTS_KEPT_MAX = 512;
 

@@ -1,11 +1,13 @@
 import { HoldfastError, isHoldfastError } from "../errors/index.ts";
 import { neverCancelled } from "../io/cancellation.ts";
-import { schedule } from "../io/clock.ts";
+import { schedule, systemClock } from "../io/clock.ts";
 import { randomFraction } from "../io/ids.ts";
 import type { SentPart } from "../io/sent-part.ts";
 import type { StepJob, StepWatch } from "../io/step-job.ts";
 import { assertBounds, type CallBounds, within } from "./call.ts";
+import type { CheckpointMode } from "./checkpointer.ts";
 import type { Engine } from "./engine.ts";
+import { handleFailed } from "./errors.ts";
 import type { EngineSettings, ReadOperation, WriteOperation } from "./operation.ts";
 
 export interface WriteCall extends CallBounds {
@@ -37,6 +39,9 @@ const CHECKPOINT_WHEN_IDLE_MS = 1_000;
 
 /** How long a closing handle waits for its calls in flight (E12). */
 export const CLOSE_WAIT_MS = 10_000;
+
+/** A thread that has nothing to do ends in a few milliseconds, and is given that time in any case. */
+const THREAD_END_MS_MIN = 1_000;
 
 type State = "open" | "closing" | "closed" | "failed";
 
@@ -77,11 +82,7 @@ export class Database {
   /** Raises CLOSED or FAILED when the handle takes no more calls. */
   assertOpen(): void {
     if (this.#state === "open") return;
-    if (this.#state === "failed") {
-      const message =
-        "This handle failed earlier (see `cause`) and takes no more calls; close it and open the folder again.";
-      throw new HoldfastError("FAILED", message, { outcome: "not-applied", cause: this.#failure });
-    }
+    if (this.#state === "failed") throw handleFailed(this.#failure);
     throw new HoldfastError("CLOSED", "The handle was closed; open the folder again.", { outcome: "not-applied" });
   }
 
@@ -105,8 +106,7 @@ export class Database {
       const running = this.#engine.write({ name: operation.name, input, ...(call.parts && { parts: call.parts }) });
       return (await this.#track(within(running, call, "write"))) as Output;
     } catch (error) {
-      if (isHoldfastError(error, "FAILED")) this.#fail(error);
-      throw error;
+      throw this.#noteFailure(error);
     } finally {
       this.#giveBack(call.sizeBytes);
       this.#noteWrite(call.sizeBytes);
@@ -122,7 +122,11 @@ export class Database {
     this.assertOpen();
     assertBounds(bounds, "read");
     const running = this.#engine.read({ name: operation.name, input });
-    return (await this.#track(within(running, bounds, "read"))) as Output;
+    try {
+      return (await this.#track(within(running, bounds, "read"))) as Output;
+    } catch (error) {
+      throw this.#noteFailure(error);
+    }
   }
 
   /** Runs a read that takes long, such as one of every page, beside the others. */
@@ -141,7 +145,11 @@ export class Database {
   lookup<Input, Output>(operation: ReadOperation<Input, Output>, input: Input, bounds: CallBounds = {}): Output {
     this.assertOpen();
     assertBounds(bounds, "read");
-    return this.#engine.lookup({ name: operation.name, input }, neverCancelled) as Output;
+    try {
+      return this.#engine.lookup({ name: operation.name, input }, neverCancelled) as Output;
+    } catch (error) {
+      throw this.#noteFailure(error);
+    }
   }
 
   /** One moment of the folder for reads of several calls, until it is closed; closing the folder closes it too. */
@@ -163,7 +171,7 @@ export class Database {
   async truncateLog(): Promise<boolean> {
     this.assertOpen();
     this.assertWritable();
-    return this.#track(this.#engine.checkpoint("truncate"));
+    return this.#runCheckpoint("truncate");
   }
 
   /** Writes all of the database as of one moment into an empty file, off the calling thread; closing waits for it. */
@@ -178,23 +186,23 @@ export class Database {
     return this.#track(this.#engine.runSteps(job, input, watch));
   }
 
-  /** Idempotent; waits for calls in flight within a bound (E12). */
-  close(): Promise<void> {
-    this.#closing ??= this.#close();
+  /** Idempotent; waits for calls in flight within a bound, 10 s unless given, and then for the threads (E12). */
+  close(withinMs: number = CLOSE_WAIT_MS): Promise<void> {
+    this.#closing ??= this.#close(systemClock.monotonicMs() + withinMs);
     return this.#closing;
   }
 
-  /** Waits for the calls in flight, at most 10 s. */
-  async settled(): Promise<void> {
-    await settledWithin([...this.#inFlight], CLOSE_WAIT_MS);
+  /** Waits for the calls in flight, at most 10 s unless given. */
+  async settled(withinMs: number = CLOSE_WAIT_MS): Promise<void> {
+    await settledWithin([...this.#inFlight], withinMs);
   }
 
-  async #close(): Promise<void> {
+  async #close(untilMs: number): Promise<void> {
     const failed = this.#state === "failed";
     this.#state = "closing";
     this.#stopIdle?.();
-    if (!failed) await this.settled();
-    await this.#engine.close();
+    if (!failed) await this.settled(Math.max(0, untilMs - systemClock.monotonicMs()));
+    await this.#engine.close(Math.max(THREAD_END_MS_MIN, untilMs - systemClock.monotonicMs()));
     this.#state = "closed";
   }
 
@@ -223,6 +231,12 @@ export class Database {
     };
     answer.then(done, done);
     return answer;
+  }
+
+  /** The error as it is; FAILED is one that the handle does not outlive (E10). */
+  #noteFailure(error: unknown): unknown {
+    if (isHoldfastError(error, "FAILED")) this.#fail(error);
+    return error;
   }
 
   #fail(error: unknown): void {
@@ -260,7 +274,17 @@ export class Database {
     this.#bytesSinceCheckpoint = 0;
     this.#checkpointShare = drawShare();
     // A checkpoint that fails loses nothing: the log keeps what it could not move, and the next one tries again.
-    this.#track(this.#engine.checkpoint("passive")).catch(() => undefined);
+    this.#runCheckpoint("passive").catch(() => undefined);
+  }
+
+  /** A sync that failed here is one like that of a commit: nobody knows what the disk does (E10). */
+  async #runCheckpoint(mode: CheckpointMode): Promise<boolean> {
+    try {
+      return await this.#track(this.#engine.checkpoint(mode));
+    } catch (error) {
+      if (isHoldfastError(error, "IO_FAILED")) this.#fail(error);
+      throw this.#noteFailure(error);
+    }
   }
 }
 

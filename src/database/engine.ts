@@ -36,7 +36,8 @@ export interface Engine {
   runSteps<Input, Output>(job: StepJob<Input, Output>, input: Input, watch: StepWatch): Promise<Output>;
   /** One moment of the folder, until it is closed. */
   openSnapshot(): Promise<EngineSnapshot>;
-  close(): Promise<void>;
+  /** Ends the threads; one that the system holds for longer is not waited for, and its calls raise CLOSED. */
+  close(withinMs: number): Promise<void>;
 }
 
 /** `onGone` is told when a thread ended by itself. */

@@ -1,4 +1,4 @@
-import { HoldfastError } from "../errors/index.ts";
+import { type ErrorOutcome, HoldfastError } from "../errors/index.ts";
 import { fileIdentityOf } from "../io/disk.ts";
 import { stampOf } from "../io/whole-files.ts";
 import type { EngineSettings } from "./operation.ts";
@@ -28,7 +28,7 @@ export class FileGuard {
   assertInPlace(): void {
     for (const [file, identity] of this.#identities) {
       if (identity !== undefined && fileIdentityOf(file) === identity) continue;
-      throw replaced(this.#path, file);
+      throw notInPlace(this.#path, { file, outcome: "not-applied" });
     }
   }
 }
@@ -44,7 +44,7 @@ export function assertSameDatabase({ inMemory, path, fileIdentity, copiedStamp }
     const message = `${path} was changed since it was opened for reading; close it and open it again.`;
     throw new HoldfastError("FAILED", message, { details: { path } });
   }
-  if (fileIdentityOf(path) !== fileIdentity) throw replaced(path, path);
+  if (fileIdentityOf(path) !== fileIdentity) throw notInPlace(path, { file: path, outcome: "none" });
 }
 
 /** What a database and its log are like now, while nobody of this process has them open. */
@@ -52,7 +52,16 @@ export function databaseStamp(path: string): string {
   return `${stampOf(path)} ${stampOf(`${path}-wal`)}`;
 }
 
-function replaced(path: string, file: string): HoldfastError {
+/** A database that stands at its path no more: whoever still has it open reads and writes what nobody else sees. */
+export function notInPlace(
+  path: string,
+  context: { readonly file: string; readonly outcome: ErrorOutcome; readonly cause?: unknown },
+): HoldfastError {
+  const { file, outcome, cause } = context;
   const message = `${path} was removed or replaced while it was open; close every handle of the folder and open it again.`;
-  return new HoldfastError("FAILED", message, { details: { path, file }, outcome: "not-applied" });
+  return new HoldfastError("FAILED", message, {
+    details: { path, file },
+    outcome,
+    ...(cause !== undefined && { cause }),
+  });
 }

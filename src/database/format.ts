@@ -2,7 +2,7 @@ import { HoldfastError } from "../errors/index.ts";
 import { neverCancelled } from "../io/cancellation.ts";
 import { mintId } from "../io/ids.ts";
 import { WAL_BYTES_MAX } from "./checkpointer.ts";
-import type { Connection } from "./connection.ts";
+import { type Connection, rollback } from "./connection.ts";
 import { type FormatHistory, stepsFrom } from "./format-history.ts";
 import { type LockBound, retryWhileLocked } from "./lock-wait.ts";
 import type { DatabasePlan } from "./operation.ts";
@@ -81,7 +81,7 @@ function create(connection: Connection, plan: DatabasePlan, { path, nowMicros }:
     if (formatOf(connection, path, plan.formats) === undefined) createTables(connection, plan, nowMicros);
     connection.exec("COMMIT");
   } catch (error) {
-    connection.exec("ROLLBACK");
+    rollback(connection);
     throw error;
   }
 }
@@ -115,6 +115,11 @@ function formatOf(connection: Connection, path: string, formats: FormatHistory):
 export function foreign(path: string): HoldfastError {
   const message = `${path} is not Holdfast's and is left as it is; give the path of a new or empty folder.`;
   return new HoldfastError("FOREIGN_STORAGE", message, { details: { path } });
+}
+
+/** Writes the first page as it is: a commit that changes nothing. */
+export function rewriteHeader(connection: Connection): void {
+  connection.exec(`PRAGMA user_version = ${pragma(connection, "user_version")}`);
 }
 
 /** Checked inside every transaction, so that a handle that was open during an upgrade stops (E6). */

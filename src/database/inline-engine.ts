@@ -79,7 +79,7 @@ export class InlineEngine implements Engine {
   }
 
   async checkpoint(mode: CheckpointMode): Promise<boolean> {
-    return checkpoint(this.#connection, mode);
+    return checkpoint(this.#connection, mode, this.#settings.path);
   }
 
   async copyInto(file: string): Promise<void> {

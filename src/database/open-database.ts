@@ -1,10 +1,10 @@
 import { systemClock } from "../io/clock.ts";
 import { fileIdentityOf } from "../io/disk.ts";
 import { Database } from "./database.ts";
-import { toDatabaseError } from "./errors.ts";
+import { IN_MEMORY_PATH, toDatabaseError } from "./errors.ts";
 import { prepareFormat } from "./format.ts";
 import { InlineEngine } from "./inline-engine.ts";
-import { IN_MEMORY_PATH, openEngineConnection, prepareFolder } from "./open-files.ts";
+import { openEngineConnection, prepareFolder } from "./open-files.ts";
 import type { DatabasePlan, EngineSettings } from "./operation.ts";
 import { startReadOnly } from "./read-only.ts";
 import { Reader } from "./reader.ts";
@@ -31,8 +31,8 @@ export interface DatabaseOptions {
 
 export interface OpenDatabase {
   readonly database: Database;
-  /** Gives this holder's claim back; the last one closes. */
-  release(): Promise<void>;
+  /** Gives this holder's claim back; the last one closes, as {@link Database.close} does. */
+  release(withinMs?: number): Promise<void>;
 }
 
 interface Shared {
@@ -57,7 +57,7 @@ export function isOpenHere(file: string): boolean {
 export function openDatabase(options: DatabaseOptions, plan: DatabasePlan, workerUrl: URL): OpenDatabase {
   if (options.path === undefined) {
     const database = startInline(settingsOf(options, IN_MEMORY_PATH), plan);
-    return { database, release: () => database.close() };
+    return { database, release: (withinMs) => database.close(withinMs) };
   }
   const { path, exclusive = false, readOnly = false } = options;
   const file = prepareFolder(path, { exclusive, create: !readOnly });
@@ -67,7 +67,7 @@ export function openDatabase(options: DatabaseOptions, plan: DatabasePlan, worke
     open !== undefined && isUsable(open, file) ? open : startShared(key, file, { options, plan, workerUrl });
   shared.holders += 1;
   let released: Promise<void> | undefined;
-  return { database: shared.database, release: () => (released ??= release(key, shared)) };
+  return { database: shared.database, release: (withinMs) => (released ??= release(key, shared, withinMs)) };
 }
 
 /** Real paths of the databases that this process has open. */
@@ -101,11 +101,11 @@ function startShared(key: string, file: string, { options, plan, workerUrl }: Op
   return shared;
 }
 
-async function release(key: string, shared: Shared): Promise<void> {
+async function release(key: string, shared: Shared, withinMs?: number): Promise<void> {
   shared.holders -= 1;
-  if (shared.holders > 0) return shared.database.settled();
+  if (shared.holders > 0) return shared.database.settled(withinMs);
   if (openFolders.get(key) === shared) openFolders.delete(key);
-  await shared.database.close();
+  await shared.database.close(withinMs);
   shared.remove?.();
 }
 
@@ -133,7 +133,12 @@ function startInline(settings: EngineSettings, plan: DatabasePlan): Database {
 function startThreaded(settings: EngineSettings, plan: DatabasePlan, workerUrl: URL): Database {
   const connection = openPrepared(settings, plan, false);
   const lookups = new Reader(connection, plan, settings, systemClock);
-  return new Database(settings, (onGone) => new ThreadedEngine(workerUrl, settings, lookups, onGone));
+  try {
+    return new Database(settings, (onGone) => new ThreadedEngine(workerUrl, settings, lookups, onGone));
+  } catch (error) {
+    lookups.close();
+    throw error;
+  }
 }
 
 function openPrepared(

@@ -14,16 +14,13 @@ import {
 } from "../io/disk.ts";
 import type { Connection } from "./connection.ts";
 import { openConnection } from "./drivers/open-connection.ts";
-import { toDatabaseError, toFolderError } from "./errors.ts";
+import { IN_MEMORY_PATH, toDatabaseError, toFolderError } from "./errors.ts";
 import { DATABASE_FILE, isKept, MANIFEST_FILE, makerOf, removeAbandoned } from "./folder-files.ts";
 import { configure, foreign } from "./format.ts";
 import { retryWhileLocked } from "./lock-wait.ts";
 import type { EngineSettings } from "./operation.ts";
 
 export { DATABASE_FILE } from "./folder-files.ts";
-
-/** Where a folder's database lies; a store in memory has none. */
-export const IN_MEMORY_PATH = ":memory:";
 
 export interface FolderOptions {
   /** One process alone, one connection: for file systems that several cannot share. */

@@ -1,7 +1,7 @@
 import { HoldfastError } from "../errors/index.ts";
 import type { Cancellation } from "../io/cancellation.ts";
 import type { Clock } from "../io/clock.ts";
-import type { Connection } from "./connection.ts";
+import { type Connection, rollback } from "./connection.ts";
 import { toDatabaseError } from "./errors.ts";
 import { assertSameDatabase } from "./file-guard.ts";
 import { assertFormat } from "./format.ts";
@@ -56,9 +56,12 @@ export class Reader {
     this.#connection.exec("BEGIN");
     try {
       assertFormat(this.#connection, this.#settings.path, this.#plan.formats);
-      return action();
-    } finally {
+      const value = action();
       this.#connection.exec("COMMIT");
+      return value;
+    } catch (error) {
+      rollback(this.#connection);
+      throw error;
     }
   }
 }

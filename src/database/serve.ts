@@ -59,15 +59,15 @@ export function serveDatabase(start: WorkerStart, plan: DatabasePlan): void {
       serve(
         start.port,
         1,
-        (calls) => calls.map((call) => attempt(() => maintain(connection, call))),
+        (calls) => calls.map((call) => attempt(() => maintain(connection, call, settings.path))),
         () => connection.close(),
       );
   }
 }
 
-function maintain(connection: Connection, { name, input }: CallRequest): unknown {
+function maintain(connection: Connection, { name, input }: CallRequest, path: string): unknown {
   if (name === "copy") return copyDatabase(connection, input as string);
-  return checkpoint(connection, input as CheckpointMode);
+  return checkpoint(connection, input as CheckpointMode, path);
 }
 
 function toJob(call: CallRequest, parts: PartStore, flags: CancelFlags): WriteJob {

@@ -20,7 +20,7 @@ export class ThreadedEngine implements Engine {
   /** None where the folder is only read. */
   readonly #writer: WorkerChannel | undefined;
   readonly #reader: WorkerChannel;
-  readonly #startReader: () => WorkerChannel;
+  readonly #startReader: (onEnd: (error: Error) => void) => WorkerChannel;
   readonly #startMaintenance: () => WorkerChannel;
   readonly #startSnapshot: () => WorkerChannel;
   readonly #lookups: Reader;
@@ -30,9 +30,15 @@ export class ThreadedEngine implements Engine {
 
   constructor(workerUrl: URL, settings: EngineSettings, lookups: Reader, onGone: (error: Error) => void) {
     this.#writer = settings.readOnly ? undefined : new WorkerChannel(workerUrl, "writer", settings, onGone);
-    this.#startReader = () => new WorkerChannel(workerUrl, "reader", settings, onGone);
-    this.#reader = this.#startReader();
-    this.#startMaintenance = () => new WorkerChannel(workerUrl, "maintenance", settings, onGone);
+    this.#startReader = (onEnd) => new WorkerChannel(workerUrl, "reader", settings, onEnd);
+    this.#reader = this.#startReader(onGone);
+    // Without it nothing fails: the log grows, and the next checkpoint starts another thread.
+    this.#startMaintenance = () => {
+      const thread = new WorkerChannel(workerUrl, "maintenance", settings, () => {
+        if (this.#maintenance === thread) this.#maintenance = undefined;
+      });
+      return thread;
+    };
     this.#startSnapshot = () => new WorkerChannel(workerUrl, "snapshot", settings, () => undefined);
     this.#lookups = lookups;
     this.#workerUrl = workerUrl;
@@ -53,7 +59,7 @@ export class ThreadedEngine implements Engine {
 
   /** In a reader of its own, that ends with the call. */
   readAside(call: EngineCall): RunningCall {
-    const thread = this.#startReader();
+    const thread = this.#startReader(() => undefined);
     const { answer, cancel } = start(thread, call);
     return { answer: answer.finally(() => thread.end()), cancel };
   }
@@ -99,11 +105,11 @@ export class ThreadedEngine implements Engine {
   }
 
   /** The writer ends last: the last connection to close moves the whole log, and it may hold this thread no more. */
-  async close(): Promise<void> {
+  async close(withinMs: number): Promise<void> {
     this.#lookups.close();
-    const snapshots = [...this.#snapshots].map((channel) => channel.end());
-    await Promise.all([this.#reader.end(), this.#maintenance?.end(), ...snapshots]);
-    await this.#writer?.end();
+    const beside = [this.#reader, this.#maintenance, ...this.#snapshots];
+    await Promise.all(beside.map((thread) => thread?.end(withinMs)));
+    await this.#writer?.end(withinMs);
   }
 }
 

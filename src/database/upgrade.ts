@@ -3,7 +3,7 @@ import { createPrivateFile, syncFolder } from "../io/disk.ts";
 import { mintId } from "../io/ids.ts";
 import { ownProcess } from "../io/processes.ts";
 import { removePath, renamePath, syncFile } from "../io/whole-files.ts";
-import type { Connection } from "./connection.ts";
+import { type Connection, rollback } from "./connection.ts";
 import { OLD_FORMAT_PREFIX, unfinishedName } from "./folder-files.ts";
 import { type FormatHistory, stepsFrom } from "./format-history.ts";
 import { copyDatabase, withStillDatabase } from "./whole-database.ts";
@@ -36,7 +36,7 @@ export function upgradeFormat(connection: Connection, formats: FormatHistory, up
       }
       connection.exec("COMMIT");
     } catch (error) {
-      connection.exec("ROLLBACK");
+      rollback(connection);
       throw error;
     }
   } finally {

@@ -1,10 +1,10 @@
 import { HoldfastError } from "../errors/index.ts";
 import type { Cancellation } from "../io/cancellation.ts";
 import { type Clock, pauseThread } from "../io/clock.ts";
-import type { Connection } from "./connection.ts";
-import { toDatabaseError } from "./errors.ts";
+import { type Connection, rollback } from "./connection.ts";
+import { handleFailed, toDatabaseError } from "./errors.ts";
 import { FileGuard } from "./file-guard.ts";
-import { assertFormat } from "./format.ts";
+import { assertFormat, rewriteHeader } from "./format.ts";
 import { jitterMs, retryWhileLocked, withoutStackTrace } from "./lock-wait.ts";
 import type { DatabasePlan, EngineSettings, WriteOperation, WriteUnit } from "./operation.ts";
 import { Resources } from "./resources.ts";
@@ -28,6 +28,7 @@ export class Writer {
   readonly #clock: Clock;
   readonly #resources: Resources;
   #guard: FileGuard | undefined;
+  #failure: HoldfastError | undefined;
 
   constructor(connection: Connection, plan: DatabasePlan, settings: EngineSettings, clock: Clock) {
     this.#connection = connection;
@@ -39,6 +40,8 @@ export class Writer {
 
   /** Runs each job in one transaction, several in savepoints of it: one that fails leaves nothing and does not stop the others. */
   commit(jobs: readonly WriteJob[]): readonly JobResult[] {
+    // Those that waited behind a commit that failed: they are not written, as the handle of the folder says (E10).
+    if (this.#failure !== undefined) return jobs.map(() => ({ error: handleFailed(this.#failure) }));
     let waited: boolean;
     try {
       waited = this.#begin(jobs);
@@ -51,11 +54,11 @@ export class Writer {
       this.#assertInPlace();
       results = this.#runAll(jobs);
     } catch (error) {
-      this.#rollback();
+      rollback(this.#connection);
       return jobs.map(() => ({ error: this.#toError(error, "not-applied") }));
     }
     if (results.every((result) => "error" in result)) {
-      this.#rollback();
+      rollback(this.#connection);
       return results;
     }
     const failure = this.#commit();
@@ -136,18 +139,26 @@ export class Writer {
       this.#connection.exec("COMMIT");
       return undefined;
     } catch (cause) {
-      this.#rollback();
-      const { code, details } = toDatabaseError(cause, { path: this.#settings.path, outcome: "unknown" });
-      const message = "The commit failed; whether it is there is known after the folder is opened again.";
-      return new HoldfastError("FAILED", message, { cause, outcome: "unknown", details: { ...details, reason: code } });
+      rollback(this.#connection);
+      const { code, message, details } = toDatabaseError(cause, { path: this.#settings.path, outcome: "unknown" });
+      this.#failure = commitFailed({ code, message, details, cause });
+      this.#writeOver();
+      return this.#failure;
     }
   }
 
-  #rollback(): void {
+  /**
+   * The log's file may hold the whole commit that failed, which nobody sees until a crash: then the next process would
+   * find it, after others were told that it is not there. A commit that changes nothing is written over it.
+   */
+  #writeOver(): void {
     try {
-      this.#connection.exec("ROLLBACK");
+      this.#connection.exec("BEGIN IMMEDIATE");
+      rewriteHeader(this.#connection);
+      this.#connection.exec("COMMIT");
     } catch {
-      // SQLite has already rolled back.
+      // Then the outcome stays unknown until somebody writes.
+      rollback(this.#connection);
     }
   }
 
@@ -157,6 +168,15 @@ export class Writer {
     const { code, message, details, cause, retry } = ours;
     return new HoldfastError(code, message, { details, retry, outcome, ...(cause !== undefined && { cause }) });
   }
+}
+
+function commitFailed(failure: Pick<HoldfastError, "code" | "message" | "details" | "cause">): HoldfastError {
+  const { code, message, details, cause } = failure;
+  return new HoldfastError(
+    "FAILED",
+    `A commit failed: close the handle and open the folder again to learn whether it is there, and repeat it by the same ids. ${message}`,
+    { cause, outcome: "unknown", details: { ...details, reason: code } },
+  );
 }
 
 /** Ends the wait for the lock only when none of the jobs is wanted any more. */

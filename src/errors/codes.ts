@@ -70,7 +70,22 @@ export const ERROR_CODES = {
   },
   NOT_FOUND: { group: "state", retry: "never", meaning: "The tenant, session or event asked for does not exist." },
   CLOSED: { group: "state", retry: "never", meaning: "The handle was closed." },
-  FAILED: { group: "state", retry: "never", meaning: "A commit failed earlier; close and open again to recover." },
+  FAILED: {
+    group: "state",
+    retry: "never",
+    meaning:
+      "The handle takes no more calls: a commit or a sync failed, a thread ended, or its files were removed. Close it and open the folder again.",
+  },
+  IO_FAILED: {
+    group: "state",
+    retry: "later",
+    meaning: "The disk or the file system failed to read or write; nothing acknowledged is lost.",
+  },
+  OUT_OF_RESOURCES: {
+    group: "state",
+    retry: "later",
+    meaning: "The process or the system has no file descriptors, memory or threads left.",
+  },
   READ_ONLY: { group: "state", retry: "never", meaning: "The database is open for reading only, or its medium is." },
   STALE: { group: "state", retry: "never", meaning: "The tenant or session of this handle was deleted." },
   PARTITION_STALE: { group: "state", retry: "never", meaning: "The partition of this handle was deleted." },
@@ -115,7 +130,7 @@ export const ERROR_CODES = {
   DISK_FULL: {
     group: "state",
     retry: "later",
-    meaning: "The disk or the quota is full; nothing acknowledged is lost.",
+    meaning: "The disk, the quota or the limit of a file's size is used up; nothing acknowledged is lost.",
   },
   EMBEDDING_FAILED: { group: "remote", retry: "later", meaning: "The embedder did not answer with usable vectors." },
   HOOK_FAILED: { group: "remote", retry: "later", meaning: "A function that the caller gave failed." },

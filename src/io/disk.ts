@@ -9,8 +9,12 @@ import {
   realpathSync,
   statfsSync,
   statSync,
+  unlinkSync,
+  writeSync,
 } from "node:fs";
-import { dirname, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
+import { mintId } from "./ids.ts";
+import { reasonOf } from "./system-errors.ts";
 
 /** Makes a private folder (0700) with its parents and syncs each new entry; answers its real path. */
 export function makeFolder(path: string): string {
@@ -69,6 +73,33 @@ export function syncFolder(path: string): void {
     fsyncSync(descriptor);
   } finally {
     closeSync(descriptor);
+  }
+}
+
+const PROBE_BYTES = 64 * 1024;
+
+/**
+ * Why a folder cannot be written to, as the system itself says it (`ENOSPC`, `EDQUOT`, `EROFS`, …): SQLite tells only
+ * that it could not. Writes and syncs a file of its own and removes it; `undefined` when that succeeds. Safe beside
+ * SQLite, because the file is a new one.
+ *
+ * @param sizeBytes - written up to there, without filling what lies before: finds a limit of a file's size
+ */
+export function refusalOfWriting(folder: string, sizeBytes: number): string | undefined {
+  const path = join(folder, `.probe-${mintId()}`);
+  try {
+    const descriptor = openSync(path, "wx", 0o600);
+    try {
+      unlinkSync(path);
+      writeSync(descriptor, new Uint8Array(PROBE_BYTES));
+      writeSync(descriptor, new Uint8Array(1), 0, 1, sizeBytes + PROBE_BYTES);
+      fsyncSync(descriptor);
+    } finally {
+      closeSync(descriptor);
+    }
+    return undefined;
+  } catch (error) {
+    return reasonOf(error);
   }
 }
 

@@ -1,7 +1,9 @@
 import { MessageChannel, type MessagePort, Worker } from "node:worker_threads";
-import { fromWire, HoldfastError, toWire, type WireError } from "../errors/index.ts";
+import { ERROR_CODES, fromWire, HoldfastError, toWire, type WireError } from "../errors/index.ts";
 import { CancelFlags } from "./cancellation.ts";
+import { schedule } from "./clock.ts";
 import type { SentPart } from "./sent-part.ts";
+import { reasonOf, refusalOf } from "./system-errors.ts";
 
 /**
  * What travels to a worker: parts of a large input, then the call; `drop` forgets parts whose call will not come;
@@ -54,28 +56,39 @@ interface Waiting {
  */
 export class WorkerChannel {
   readonly flags: CancelFlags = new CancelFlags();
+  readonly #role: string;
   readonly #worker: Worker;
   readonly #port: MessagePort;
   readonly #waiting = new Map<number, Waiting>();
   #lastId = 0;
+  #answered = false;
   #gone: HoldfastError | undefined;
   #ended: (() => void) | undefined;
 
   constructor(url: URL, role: string, settings: unknown, onGone: (error: HoldfastError) => void) {
+    this.#role = role;
     const { port1, port2 } = new MessageChannel();
     const start: WorkerStart = { port: port2, flags: this.flags.buffer, role, settings };
     this.#port = port1;
-    this.#worker = new Worker(url, {
-      workerData: start,
-      transferList: [port2],
-      name: `holdfast-${role}`,
-      ...(startedFromText() && { execArgv: [] }),
+    try {
+      this.#worker = new Worker(url, {
+        workerData: start,
+        transferList: [port2],
+        name: `holdfast-${role}`,
+        ...(startedFromText() && { execArgv: [] }),
+      });
+    } catch (cause) {
+      port1.close();
+      throw notStarted(role, cause);
+    }
+    this.#port.on("message", (reply: WorkerReply) => {
+      this.#answered = true;
+      this.#settle(reply);
     });
-    this.#port.on("message", (reply: WorkerReply) => this.#settle(reply));
     this.#port.unref();
     this.#worker.unref();
-    this.#worker.on("error", (cause) => this.#lose(role, cause, onGone));
-    this.#worker.on("exit", () => this.#lose(role, undefined, onGone));
+    this.#worker.on("error", (cause) => this.#lose(cause, onGone));
+    this.#worker.on("exit", () => this.#lose(undefined, onGone));
   }
 
   /** Reserves a call id, so that parts can go ahead of their call. */
@@ -121,15 +134,21 @@ export class WorkerChannel {
     return answer;
   }
 
-  /** Asks the worker to end by message (never inside a native call) and waits until its thread is gone. */
-  async end(): Promise<void> {
+  /**
+   * Asks the worker to end by message (never inside a native call) and waits until its thread is gone. One that does
+   * not come to its messages within the bound is left to end by itself: what waits for it raises CLOSED, and the
+   * process lives until it has ended.
+   */
+  async end(withinMs?: number): Promise<void> {
     if (this.#gone !== undefined) return;
     const ended = new Promise<void>((resolve) => {
       this.#ended = resolve;
     });
     this.#worker.ref();
     this.#port.postMessage(null);
+    const stop = withinMs === undefined ? undefined : schedule(withinMs, () => this.#abandon());
     await ended;
+    stop?.();
   }
 
   /** Ends the thread at once. Only for one that runs no native code: ending that aborts the process. */
@@ -153,17 +172,51 @@ export class WorkerChannel {
     else waiting?.resolve(reply.value);
   }
 
-  #lose(role: string, cause: unknown, onGone: (error: HoldfastError) => void): void {
+  #lose(cause: unknown, onGone: (error: HoldfastError) => void): void {
     if (this.#gone !== undefined) return;
-    const outcome = role === "writer" ? "unknown" : "none";
-    const message = `The ${role} thread ended; close and open again.`;
-    this.#gone = new HoldfastError("FAILED", message, { outcome, ...(cause !== undefined && { cause }) });
+    const gone = this.#answered ? threadEnded(this.#role, cause) : notStarted(this.#role, cause);
     this.#port.close();
-    for (const waiting of this.#waiting.values()) waiting.reject(this.#gone);
-    this.#waiting.clear();
+    this.#giveUp(gone);
     if (this.#ended !== undefined) this.#ended();
-    else onGone(this.#gone);
+    else onGone(gone);
   }
+
+  #abandon(): void {
+    const message =
+      "The handle was closed while this call was under way, and its thread does not answer; open the folder again to learn what became of it.";
+    this.#giveUp(new HoldfastError("CLOSED", message, { outcome: this.#role === "writer" ? "unknown" : "none" }));
+    this.#ended?.();
+  }
+
+  #giveUp(gone: HoldfastError): void {
+    this.#gone = gone;
+    for (const waiting of this.#waiting.values()) waiting.reject(gone);
+    this.#waiting.clear();
+  }
+}
+
+/** What a thread took with it: a write may have been committed before it could be answered (E10). */
+function threadEnded(role: string, cause: unknown): HoldfastError {
+  const isFull = (cause as { code?: unknown } | undefined)?.code === "ERR_WORKER_OUT_OF_MEMORY";
+  const what = isFull
+    ? "ran out of memory; give smaller batches, or the process more memory"
+    : "ended by itself; its error is the cause";
+  const message = `The ${role} thread ${what}. Close the handle and open the folder again.`;
+  const outcome = role === "writer" ? "unknown" : "none";
+  const details = isFull ? { reason: "ERR_WORKER_OUT_OF_MEMORY" } : {};
+  return new HoldfastError("FAILED", message, { outcome, details, ...(cause !== undefined && { cause }) });
+}
+
+/** Why a thread did not come to its first message. An error of ours crosses with its fields, but without its class. */
+function notStarted(role: string, cause: unknown): HoldfastError {
+  const outcome = role === "writer" ? "not-applied" : "none";
+  const { code, message, details } = (cause ?? {}) as Partial<HoldfastError>;
+  if (code !== undefined && message !== undefined && Object.hasOwn(ERROR_CODES, code))
+    return new HoldfastError(code, message, { outcome, cause, ...(details && { details }) });
+  const refused = refusalOf(reasonOf(cause), { cause, outcome });
+  if (refused !== undefined) return refused;
+  const text = `The ${role} thread could not be started; its error is the cause. Close the handle and try again.`;
+  return new HoldfastError("FAILED", text, { outcome, ...(cause !== undefined && { cause }) });
 }
 
 /** An input with a function or the like in it, which no message can carry: refused, and not waited for. */

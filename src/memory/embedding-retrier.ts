@@ -21,6 +21,9 @@ const IDLE_MS = 1_000;
 /** Longer waits are taken in steps, so that a clock that is set meanwhile is noticed. */
 const STEP_MS_MAX = 60_000;
 
+/** More than a step, so that it is looked again and not begun. */
+const UNREADABLE_MS = STEP_MS_MAX + 1;
+
 /**
  * Embeds what an embedder failed on: by itself beside the traffic, with longer and longer pauses while the service is
  * down, and at once when it is asked to. It never keeps the process alive, and ends with the memory (S7).
@@ -44,13 +47,20 @@ export class EmbeddingRetrier {
     this.#pendingPass = new PendingPass(database, pipeline, this.#self.holder);
   }
 
-  /** Looks when the next pending segment is due, and is there by then; does nothing where none waits. */
+  /**
+   * Looks when the next pending segment is due, and is there by then; does nothing where none waits. Never raises: it is
+   * called behind commits and by timers. What cannot be read now is looked for again after a pause.
+   */
   wake(atLeastMs = 0): void {
     if (this.#stop.signal.aborted || this.#isRunning || !this.#database.isOpen) return;
     const nowMicros = this.#clock.nowMicros();
     const { identity } = this.#pipeline.identity;
-    const at = this.#database.lookup(nextEmbeddingAt, { identity, nowMicros });
-    if (at !== undefined) this.#wakeIn(Math.max(atLeastMs, (at - nowMicros) / 1_000));
+    try {
+      const at = this.#database.lookup(nextEmbeddingAt, { identity, nowMicros });
+      if (at !== undefined) this.#wakeIn(Math.max(atLeastMs, (at - nowMicros) / 1_000));
+    } catch {
+      this.#wakeIn(UNREADABLE_MS);
+    }
   }
 
   /** Embeds what is selected now. Waits for its turn: one at a time embeds for the whole folder. */
@@ -104,17 +114,8 @@ export class EmbeddingRetrier {
       )
       .finally(() => {
         this.#isRunning = false;
-        if (!this.#stop.signal.aborted) this.#wakeQuietly(pauseMs);
+        this.wake(pauseMs);
       });
-  }
-
-  /** A database that failed or closed meanwhile has nothing to wake for. */
-  #wakeQuietly(atLeastMs: number): void {
-    try {
-      this.wake(atLeastMs);
-    } catch {
-      this.#stopTimer?.();
-    }
   }
 
   /** One pass under the lease; `undefined` when another process has it. */

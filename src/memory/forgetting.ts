@@ -2,7 +2,7 @@ import { eraseLog } from "../backends/embedded/reclaimer.ts";
 import { assertId } from "../contract/names.ts";
 import { assertOptions, assertScope } from "../contract/option-names.ts";
 import type { CallOptions, Erasure } from "../contract/store.ts";
-import { behindCommit, withDeadline } from "../database/call.ts";
+import { behindCommit, behindPart, withDeadline } from "../database/call.ts";
 import type { WriteOperation } from "../database/operation.ts";
 import { HoldfastError } from "../errors/index.ts";
 import type { BoundFilter } from "../filter/index.ts";
@@ -87,7 +87,8 @@ export class Forgetting {
     for (let start = 0; start === 0 || start < distinct.length; start += FORGOTTEN_PER_COMMIT) {
       const events = distinct.slice(start, start + FORGOTTEN_PER_COMMIT);
       const call = { ...options, sizeBytes: events.length * EVENT_OVERHEAD_BYTES };
-      forgotten += await this.#core.database.write(forgetEvents, { ...input, events }, call);
+      const part = this.#core.database.write(forgetEvents, { ...input, events }, call);
+      forgotten += await (start === 0 ? part : behindPart(part));
     }
     return forgotten;
   }
@@ -104,7 +105,8 @@ export class Forgetting {
     let forgotten = 0;
     for (;;) {
       const input = { tenant, session, filter, upTo };
-      const removed = await this.#core.database.write(forgetSome, input, { ...options, sizeBytes: STEP_BYTES });
+      const part = this.#core.database.write(forgetSome, input, { ...options, sizeBytes: STEP_BYTES });
+      const removed = await (forgotten === 0 ? part : behindPart(part));
       forgotten += removed;
       if (removed < FORGOTTEN_PER_COMMIT) return forgotten;
       await yieldToEventLoop();

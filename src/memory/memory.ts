@@ -6,7 +6,9 @@ import { assertOptions, assertScope, CALL_OPTIONS } from "../contract/option-nam
 import type { CallOptions } from "../contract/store.ts";
 import { backupDatabase } from "../database/backup.ts";
 import { withDeadline } from "../database/call.ts";
+import { CLOSE_WAIT_MS } from "../database/database.ts";
 import { HoldfastError } from "../errors/index.ts";
+import { systemClock } from "../io/clock.ts";
 import { sizeOf } from "../io/disk.ts";
 import type {
   ArchiveSource,
@@ -37,10 +39,10 @@ const DEFAULT_PAGE = 100;
 
 /** A folder's memory: the default tenant's, the way to the others, and the end. */
 export class MemoryHandle extends TenantHandle implements Memory {
-  readonly #release: () => Promise<void>;
+  readonly #release: (withinMs: number) => Promise<void>;
   #closing: Promise<void> | undefined;
 
-  constructor(core: MemoryCore, tenant: TenantLife, release: () => Promise<void>) {
+  constructor(core: MemoryCore, tenant: TenantLife, release: (withinMs: number) => Promise<void>) {
     super(core, tenant);
     this.#release = release;
   }
@@ -139,8 +141,9 @@ export class MemoryHandle extends TenantHandle implements Memory {
   }
 
   async #close(): Promise<void> {
+    const untilMs = systemClock.monotonicMs() + CLOSE_WAIT_MS;
     await this.core.close();
-    await this.#release();
+    await this.#release(Math.max(0, untilMs - systemClock.monotonicMs()));
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

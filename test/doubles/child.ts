@@ -31,11 +31,21 @@ export class Child {
   }
 
   /** Starts the program and waits for its first message. */
-  static async start(program: string, ...args: readonly string[]): Promise<Child> {
+  static start(program: string, ...args: readonly string[]): Promise<Child> {
+    return Child.startWith({}, program, ...args);
+  }
+
+  /** The same, with more in its environment. */
+  static async startWith(environment: NodeJS.ProcessEnv, program: string, ...args: readonly string[]): Promise<Child> {
     const path = fileURLToPath(new URL(`children/${program}.js`, import.meta.url));
     // A test runner's own flags would make the child another program.
     const child = new Child(
-      fork(path, args, { execArgv: [], stdio: ["ignore", "inherit", "inherit", "ipc"], serialization: "advanced" }),
+      fork(path, args, {
+        execArgv: [],
+        env: { ...process.env, ...environment },
+        stdio: ["ignore", "inherit", "inherit", "ipc"],
+        serialization: "advanced",
+      }),
     );
     await child.#next();
     return child;

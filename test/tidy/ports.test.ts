@@ -36,7 +36,7 @@ const MAY_OPEN_FILES: Readonly<Record<string, readonly string[]>> = {
   "src/io/page-file.ts": ["openPages", "#fill"],
   "src/io/raw-database.ts": ["withFile", "scanLog", "readStart", "committedPages"],
   "src/io/repair-files.ts": ["writePages"],
-  "src/io/disk.ts": ["createPrivateFile", "syncFolder"],
+  "src/io/disk.ts": ["createPrivateFile", "syncFolder", "refusalOfWriting"],
 };
 
 /** Functions of `node:fs` that leave a descriptor behind, if only for a moment. */

@@ -4,7 +4,7 @@ import type { PropertySchema } from "../../contract/properties.ts";
 import type { CallOptions, Erasure, PartitionInfo } from "../../contract/store.ts";
 import { backupDatabase } from "../../database/backup.ts";
 import { behindCommit, withDeadline } from "../../database/call.ts";
-import type { Database } from "../../database/database.ts";
+import { CLOSE_WAIT_MS, type Database, settledWithin } from "../../database/database.ts";
 import type { OpenDatabase } from "../../database/open-database.ts";
 import { HoldfastError } from "../../errors/index.ts";
 import { giveWay } from "../../io/clock.ts";
@@ -62,7 +62,8 @@ export class EmbeddedBackend implements StoreBackend {
       const store = isWhole ? found : await open.database.write(openStoreRow, input, { sizeBytes: SMALL_WRITE_BYTES });
       return new EmbeddedBackend(open, store);
     } catch (error) {
-      await open.release();
+      // The first error is the one that the caller can do something about.
+      await open.release().catch(() => undefined);
       throw error;
     }
   }
@@ -118,7 +119,7 @@ export class EmbeddedBackend implements StoreBackend {
 
   async close(): Promise<void> {
     this.#closed = true;
-    await this.#reclaimer.stop();
+    await settledWithin([this.#reclaimer.stop()], CLOSE_WAIT_MS);
     await this.#open.release();
   }
 

@@ -59,6 +59,6 @@ describe.each(ENGINES)("a large write %s", (_, start) => {
       outcome: "not-applied",
     });
     expect(made).toBe(3);
-    await engine.close();
+    await engine.close(10_000);
   });
 });

@@ -11,6 +11,7 @@ import {
   databasePlan,
   type EngineSettings,
   type Operation,
+  readOperation,
   writeOperation,
 } from "../../../src/database/operation.ts";
 import type { WriteJob } from "../../../src/database/writer.ts";
@@ -34,9 +35,13 @@ export const putThenFail = writeOperation("test.fail", (unit, text: string): num
   throw new Error("refused");
 });
 
+export const countNotes = readOperation("test.count", ({ connection }): number =>
+  Number(connection.prepare("SELECT count(*) AS count FROM notes").get()?.count),
+);
+
 export const NOTES_PLAN: DatabasePlan = databasePlan(
   ["CREATE TABLE notes (note INTEGER PRIMARY KEY AUTOINCREMENT, text TEXT NOT NULL) STRICT;"],
-  [putNote, putThenFail] as readonly Operation[],
+  [putNote, putThenFail, countNotes] as readonly Operation[],
 );
 
 export function settingsFor(path: string, lockTimeoutMs = 10_000): EngineSettings {

@@ -3,10 +3,12 @@ import { mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { openConnection } from "../../../src/database/drivers/open-connection.ts";
+import { prepareFormat } from "../../../src/database/format.ts";
 import { FORMATS } from "../../../src/database/format-history.ts";
 import { openDatabase } from "../../../src/database/open-database.ts";
 import { DATABASE_FILE, prepareFolder } from "../../../src/database/open-files.ts";
-import { NOTES_PLAN, openPrepared, putNote, temporaryFolder } from "./connections.ts";
+import { systemClock } from "../../../src/io/clock.ts";
+import { NOTES_PLAN, openPrepared, putNote, temporaryFolder, watched } from "./connections.ts";
 
 const WORKER = new URL("file:///nowhere.js");
 
@@ -26,6 +28,20 @@ describe("format", () => {
     expect(statSync(join(path, DATABASE_FILE)).mode & 0o777).toBe(0o600);
     expect(statSync(join(path, `${DATABASE_FILE}-wal`)).mode & 0o777).toBe(0o600);
     await release();
+  });
+
+  it("[E10] a disk that is full while the tables are made is said to be full", () => {
+    const connection = openConnection(join(temporaryFolder(), DATABASE_FILE), { readOnly: false, mustExist: false });
+    const full = Object.assign(new Error("database or disk is full"), { code: "SQLITE_FULL" });
+    const filling = watched(connection, (sql) => {
+      if (sql !== "COMMIT") return;
+      connection.exec("ROLLBACK");
+      throw full;
+    });
+    const bound = { clock: systemClock, lockTimeoutMs: 0 };
+    expect(() => prepareFormat(filling, NOTES_PLAN, { path: "a", bound, nowMicros: 1, exclusive: false })).toThrow(
+      full,
+    );
   });
 
   it("[E1] the settings that the format fixes are those of the file and of every connection", () => {

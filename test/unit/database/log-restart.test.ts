@@ -21,7 +21,7 @@ function overfull() {
   const writer = open();
   for (let left = WAL_BYTES_MAX / MIB + 2; left > 0; left -= 1)
     writer.prepare("INSERT INTO notes (text) VALUES (hex(zeroblob(?)))").run(MIB / 2);
-  return { open, writer, logBytes: () => statSync(`${path}-wal`).size };
+  return { path, open, writer, logBytes: () => statSync(`${path}-wal`).size };
 }
 
 /** The same connection; `before` is told of every try to start the log over. */
@@ -41,7 +41,7 @@ describe("a log that has grown over its bound", () => {
   it.each(["BEGIN IMMEDIATE", "BEGIN; SELECT count(*) FROM notes"])(
     "[E9] starts over as soon as another's %s has ended, and is cut to its bound",
     (begin) => {
-      const { open, writer, logBytes } = overfull();
+      const { path, open, writer, logBytes } = overfull();
       expect(logBytes()).toBeGreaterThan(WAL_BYTES_MAX);
       const other = open();
       other.exec(begin);
@@ -50,7 +50,7 @@ describe("a log that has grown over its bound", () => {
         tries += 1;
         if (tries === 3) other.exec("COMMIT");
       });
-      expect(checkpoint(maintenance, "passive")).toBe(true);
+      expect(checkpoint(maintenance, "passive", path)).toBe(true);
       expect(tries).toBe(3);
       writer.exec("INSERT INTO notes (text) VALUES ('next')");
       expect(logBytes()).toBeLessThanOrEqual(WAL_BYTES_MAX);
@@ -58,10 +58,10 @@ describe("a log that has grown over its bound", () => {
   );
 
   it("[E9] is left for the next time when another stays", () => {
-    const { open, writer } = overfull();
+    const { path, open, writer } = overfull();
     const other = open();
     other.exec("BEGIN IMMEDIATE");
-    expect(checkpoint(open(), "passive")).toBe(false);
+    expect(checkpoint(open(), "passive", path)).toBe(false);
     other.exec("COMMIT");
     writer.exec("INSERT INTO notes (text) VALUES ('next')");
   });

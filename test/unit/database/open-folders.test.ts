@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { type OpenDatabase, openDatabase } from "../../../src/database/open-database.ts";
 import { DATABASE_FILE } from "../../../src/database/open-files.ts";
-import { NOTES_PLAN, putNote, temporaryFolder } from "./connections.ts";
+import { countNotes, NOTES_PLAN, putNote, temporaryFolder } from "./connections.ts";
 
 const WORKER_URL = new URL("file:///unused");
 
@@ -48,6 +48,16 @@ describe("folders that are open in a process", () => {
     remove(path);
     await expect(put(opened, "lost")).rejects.toMatchObject({ code: "FAILED", outcome: "not-applied" });
     await expect(put(opened, "lost too")).rejects.toMatchObject({ code: "FAILED", outcome: "not-applied" });
+  });
+
+  it.each(removals.slice(0, 3))("[E10] answer nothing from the old file after %s", async (_, remove) => {
+    const path = join(temporaryFolder(), "a.holdfast");
+    const opened = open(path);
+    await put(opened, "kept");
+    expect(await opened.database.read(countNotes, null)).toBe(1);
+    remove(path);
+    await expect(opened.database.read(countNotes, null)).rejects.toMatchObject({ code: "FAILED", outcome: "none" });
+    expect(() => opened.database.lookup(countNotes, null)).toThrow(/takes no more calls/);
   });
 
   it("[V13, E10] acknowledge nothing when the folder was removed before the first write", async () => {

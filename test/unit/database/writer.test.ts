@@ -112,8 +112,39 @@ describe("writer", () => {
       if (sql === "COMMIT") throw Object.assign(new Error("disk I/O error"), { code: "SQLITE_IOERR_FSYNC" });
     });
     const [result] = writer.commit([job(putNote.name, "a")]);
-    expect(errorOf(result)).toMatchObject({ code: "FAILED", outcome: "unknown" });
+    expect(errorOf(result)).toMatchObject({ code: "FAILED", outcome: "unknown", details: { reason: "IO_FAILED" } });
     expect(errorOf(result)?.cause).toBeInstanceOf(Error);
+    expect(errorOf(result)?.message).toMatch(/open the folder again.*check the medium/);
+  });
+
+  it("[E10] what waits behind a commit that failed is not written", () => {
+    let fails = true;
+    const { writer, other } = open((sql) => {
+      if (sql === "COMMIT" && fails)
+        throw Object.assign(new Error("database or disk is full"), { code: "SQLITE_FULL" });
+    });
+    const [first] = writer.commit([job(putNote.name, "a")]);
+    expect(errorOf(first)).toMatchObject({ code: "FAILED", outcome: "unknown", details: { reason: "DISK_FULL" } });
+    fails = false;
+    const [next] = writer.commit([job(putNote.name, "b")]);
+    expect(errorOf(next)).toMatchObject({ code: "FAILED", outcome: "not-applied", cause: errorOf(first) });
+    expect(notesIn(other)).toEqual([]);
+  });
+
+  it("[E10] a disk that is full before the commit fails the call alone: nothing is applied, and the handle goes on", () => {
+    let fails = true;
+    const { writer, other } = open((sql) => {
+      // As SQLite does it: the whole transaction is rolled back at once.
+      if (sql !== "SAVEPOINT job" || !fails) return;
+      fails = false;
+      throw Object.assign(new Error("database or disk is full"), { code: "SQLITE_FULL" });
+    });
+    const results = writer.commit([job(putNote.name, "a"), job(putNote.name, "b")]);
+    for (const result of results)
+      expect(errorOf(result)).toMatchObject({ code: "DISK_FULL", retry: "later", outcome: "not-applied" });
+    expect(notesIn(other)).toEqual([]);
+    writer.commit([job(putNote.name, "c")]);
+    expect(notesIn(other)).toEqual(["c"]);
   });
 
   it("[E6] a handle that was open when the database was upgraded writes nothing more", () => {
