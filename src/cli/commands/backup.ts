@@ -7,7 +7,7 @@ import { PercentLine } from "../percent-line.ts";
 import type { Surroundings } from "../surroundings.ts";
 import { toJsonLine } from "../text/json.ts";
 import { toPrintableLine } from "../text/printable.ts";
-import { formatBytes, formatCount } from "../text/quantities.ts";
+import { countOf, formatBytes } from "../text/quantities.ts";
 
 interface BackupFlags extends CommonOptions {
   readonly json?: true;
@@ -49,6 +49,6 @@ export function addBackup(program: Command, surroundings: Surroundings): void {
 
 function renderReceipt({ path, sizeBytes, rows }: BackupReceipt): string {
   const { events = 0, tenants = 0 } = rows;
-  const counts = `${formatCount(events)} events of ${formatCount(tenants)} ${tenants === 1 ? "tenant" : "tenants"}`;
+  const counts = `${countOf(events, "event")} of ${countOf(tenants, "tenant")}`;
   return `${toPrintableLine(path)}: ${counts}, ${formatBytes(sizeBytes)}\n`;
 }

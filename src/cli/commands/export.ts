@@ -5,7 +5,7 @@ import { type CommonOptions, folderOf, toFilter, withCommonOptions } from "../op
 import type { Output } from "../output.ts";
 import type { Surroundings } from "../surroundings.ts";
 import { toJsonLine } from "../text/json.ts";
-import { formatCount } from "../text/quantities.ts";
+import { countOf, formatCount } from "../text/quantities.ts";
 
 interface ExportFlags extends CommonOptions {
   readonly user?: string;
@@ -68,5 +68,5 @@ async function exportTo(
     damaged += page.damaged;
   } while (page.next !== undefined && !output.closed);
   if (damaged > 0) await stderr.write(`note: ${formatCount(damaged)} damaged events were left out.\n`);
-  if (output !== stdout) await stderr.write(`${formatCount(count)} events written.\n`);
+  if (output !== stdout) await stderr.write(`${countOf(count, "event")} written.\n`);
 }

@@ -6,7 +6,7 @@ import { PercentLine } from "../percent-line.ts";
 import type { Surroundings } from "../surroundings.ts";
 import { toJsonLine } from "../text/json.ts";
 import { toPrintableLine } from "../text/printable.ts";
-import { formatCount } from "../text/quantities.ts";
+import { countOf } from "../text/quantities.ts";
 
 interface RestoreFlags extends CommonOptions {
   readonly replace?: true;
@@ -50,6 +50,6 @@ export function addRestore(program: Command, surroundings: Surroundings): void {
 }
 
 function renderReceipt({ path, createdAt, rows, kept }: RestoreReceipt): string {
-  const restored = `${toPrintableLine(path)}: ${formatCount(rows.events ?? 0)} events as of ${createdAt}\n`;
+  const restored = `${toPrintableLine(path)}: ${countOf(rows.events ?? 0, "event")} as of ${createdAt}\n`;
   return kept === undefined ? restored : `${restored}what it held before: ${toPrintableLine(kept)}\n`;
 }

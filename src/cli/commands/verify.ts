@@ -6,7 +6,7 @@ import { StageLine } from "../stage-line.ts";
 import type { Surroundings } from "../surroundings.ts";
 import { toJsonLine } from "../text/json.ts";
 import { toPrintableLine } from "../text/printable.ts";
-import { formatCount } from "../text/quantities.ts";
+import { countOf, formatCount } from "../text/quantities.ts";
 import { renderTable } from "../text/table.ts";
 
 interface VerifyFlags extends CommonOptions {
@@ -49,12 +49,12 @@ export function addVerify(program: Command, surroundings: Surroundings): void {
 export function renderVerification(report: VerifyReport, columns: number): string {
   const { counts, findings, totals } = report;
   const read = [
-    `${formatCount(counts.tenants)} tenants`,
-    `${formatCount(counts.sessions)} sessions`,
-    `${formatCount(counts.events)} events`,
-    `${formatCount(counts.segments)} segments`,
-    `${formatCount(counts.words)} words`,
-    `${formatCount(counts.records)} vectors`,
+    countOf(counts.tenants, "tenant"),
+    countOf(counts.sessions, "session"),
+    countOf(counts.events, "event"),
+    countOf(counts.segments, "segment"),
+    countOf(counts.words, "word"),
+    countOf(counts.records, "vector"),
   ].join(", ");
   const all = Object.values(totals).reduce((sum, count) => sum + count, 0);
   const table = renderTable(

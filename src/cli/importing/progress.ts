@@ -1,5 +1,5 @@
 import type { Output } from "../output.ts";
-import { formatBytes, formatCount, formatDuration } from "../text/quantities.ts";
+import { countOf, formatBytes, formatCount, formatDuration } from "../text/quantities.ts";
 import { fitLine } from "../text/width.ts";
 
 export interface ProgressState {
@@ -74,7 +74,7 @@ export function progressLine(state: ProgressState, rate: Rate | undefined): stri
   const { events, bytes, totalBytes } = state;
   const speed = rate === undefined ? "" : ` · ${formatRate(rate.eventsPerSecond)}`;
   if (totalBytes === undefined || totalBytes === 0) {
-    return `${formatCount(events)} events${speed} · ${formatBytes(bytes)}`;
+    return `${countOf(events, "event")}${speed} · ${formatBytes(bytes)}`;
   }
   const fraction = Math.min(1, bytes / totalBytes);
   const filled = Math.round(fraction * BAR_COLUMNS);
@@ -83,7 +83,7 @@ export function progressLine(state: ProgressState, rate: Rate | undefined): stri
     rate === undefined || rate.bytesPerSecond <= 0
       ? ""
       : ` · ${formatDuration(((totalBytes - bytes) / rate.bytesPerSecond) * 1000)} left`;
-  return `${bar} ${Math.floor(fraction * 100)} % · ${formatCount(events)} events${speed}${left}`;
+  return `${bar} ${Math.floor(fraction * 100)} % · ${countOf(events, "event")}${speed}${left}`;
 }
 
 export function formatRate(perSecond: number): string {

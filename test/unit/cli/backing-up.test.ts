@@ -10,7 +10,7 @@ describe("backup and restore", () => {
     await cli("remember", "I moved to Lisbon.", "--session", "s");
     const made = await cli("backup", backup);
     expect(made).toMatchObject({ code: 0, err: "" });
-    expect(made.out).toMatch(/^\S+\/backups\/one: 1 events of 1 tenant, \d+(\.\d)? [KM]iB\n$/);
+    expect(made.out).toMatch(/^\S+\/backups\/one: 1 event of 1 tenant, \d+(\.\d)? [KM]iB\n$/);
     await cli("remember", "I left again.", "--session", "s");
     const refused = await cli("restore", backup);
     expect(refused).toMatchObject({
@@ -20,7 +20,7 @@ describe("backup and restore", () => {
     });
     const restored = await cli("restore", backup, "--dir", path, "--replace");
     expect(restored).toMatchObject({ code: 0, err: "" });
-    expect(restored.out).toMatch(/: 1 events as of 2\S+Z\nwhat it held before: \S+before-restore-\d+T\d+Z\n$/);
+    expect(restored.out).toMatch(/: 1 event as of 2\S+Z\nwhat it held before: \S+before-restore-\d+T\d+Z\n$/);
     expect(JSON.parse((await cli("stats", "--json")).out)).toMatchObject({ events: 1 });
     const json = await cli("restore", backup, "--dir", join(folder, "other"), "--json");
     expect(JSON.parse(json.out)).toMatchObject({ path: join(folder, "other"), rows: { events: 1 } });

@@ -10,7 +10,7 @@ describe("holdfast verify", () => {
     await cli("remember", "I moved to Lisbon in May.", "--session", "s");
     const { code, out } = await cli("verify", "--deep");
     expect(code).toBe(0);
-    expect(out).toContain("1 events, 1 segments");
+    expect(out).toContain("1 event, 1 segment");
     expect(out).toContain("Everything is whole.");
   });
 
