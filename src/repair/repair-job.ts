@@ -24,7 +24,7 @@ import { rebuildTenants } from "./rebuild-tenants.ts";
 import type { RepairReport } from "./repair-contract.ts";
 import { Salvage } from "./salvage.ts";
 import { Staging } from "./staging.ts";
-import { putInPlace, undoInterrupted } from "./swap.ts";
+import { placing, undoInterrupted } from "./swap.ts";
 import { Target } from "./target.ts";
 
 /** What a repair is told; plain data, so that it can run in a thread. */
@@ -140,11 +140,11 @@ export class RepairJob implements SteppedJob<RepairReport> {
     const rows = held.add(new LineFile(join(this.#work, "rows.jsonl")), (file) => file.close());
     const ledger = new Ledger(rows);
     const made = join(this.#work, DATABASE_FILE);
-    yield* this.#rebuild(source, ledger, made);
+    const isTold = yield* this.#rebuild(source, ledger, made);
     this.#enter("proof");
     const after = yield* this.#verify(made, []);
     if (!after.ok) throw unproven(after);
-    const complete = ledger.isComplete && !isLossUnknown(before);
+    const complete = isTold && ledger.isComplete && !isLossUnknown(before);
     const { tables, notes } = ledger;
     const report = { complete, path: this.#file, tables, notes, before, after };
     if (this.#stateOfFiles() !== state) throw inUse(this.#file);
@@ -156,12 +156,13 @@ export class RepairJob implements SteppedJob<RepairReport> {
     yield;
     syncFile(made);
     rows.close();
-    const keptIn = putInPlace(this.#settings.folder, this.#work, isHeld);
+    const keptIn = atOnce(placing(this.#settings.folder, this.#work, isHeld));
     this.#isReplaced = true;
     this.#report = { ...report, outcome: "repaired", keptIn };
   }
 
-  *#rebuild(source: PageFile, ledger: Ledger, made: string): Steps {
+  /** Answers whether everything that is missing is told. */
+  *#rebuild(source: PageFile, ledger: Ledger, made: string): Generator<void, boolean> {
     const held = new Held();
     try {
       const staging = held.add(new Staging(join(this.#work, "staging.db")), (one) => one.close());
@@ -177,6 +178,7 @@ export class RepairJob implements SteppedJob<RepairReport> {
         yield* run(all);
       }
       target.finish();
+      return salvage.untold.size === 0;
     } finally {
       held.close();
     }
@@ -206,6 +208,13 @@ const PARTS = [
   ["events", rebuildEvents],
   ["changes", rebuildRest],
 ] as const;
+
+function atOnce<T>(steps: Generator<void, T>): T {
+  for (;;) {
+    const { done, value } = steps.next();
+    if (done === true) return value;
+  }
+}
 
 /** What no page that is left names. */
 function isLossUnknown({ totals }: VerifyReport): boolean {

@@ -12,19 +12,26 @@ const LOG = `${DATABASE_FILE}-wal`;
  * Gives the repaired database its place in one rename, and keeps the damaged one beside it. Ended at any step either of
  * them is there, whole; {@link undoInterrupted} takes back what came before the rename.
  *
+ * Each `yield` is a place where a process may end; it is never left at one.
+ *
  * @param isHeld - whether the damaged one is held alone, without a log
+ * @returns where the damaged one is kept
  */
-export function putInPlace(folder: string, work: string, isHeld: boolean): string {
+export function* placing(folder: string, work: string, isHeld: boolean): Generator<void, string> {
   const file = join(folder, DATABASE_FILE);
   const kept = keptFolder(folder);
   makeOwnFolder(kept);
+  yield;
   keepUnder(file, join(kept, DATABASE_FILE));
+  yield;
   renamePath(join(work, "rows.jsonl"), join(kept, "rows.jsonl"));
+  yield;
   // The log of one database beside another would be played into it.
   if (!isHeld && exists(join(folder, LOG))) renamePath(join(folder, LOG), join(kept, LOG));
   removePath(join(folder, `${DATABASE_FILE}-shm`));
   syncFolder(kept);
   syncFolder(folder);
+  yield;
   renamePath(join(work, DATABASE_FILE), file);
   syncFolder(folder);
   return kept;

@@ -1,4 +1,4 @@
-import type { Connection, SqlRow, SqlValue } from "../database/connection.ts";
+import type { Connection, SqlRow } from "../database/connection.ts";
 import { isDamageError } from "../database/errors.ts";
 import { isHoldfastError } from "../errors/index.ts";
 import type { FindingKind, Findings } from "./findings.ts";
@@ -76,27 +76,26 @@ export class Verification {
 
   /** Reads a table row by row. Where rows cannot be read, the range is a finding, and the walk goes on behind it. */
   *walk({ table, sql, seek }: Walk): Generator<SqlRow> {
-    for (let last: SqlValue = Number.MIN_SAFE_INTEGER; ; ) {
+    // Keys of a damaged tree may go back: the walk never does, and so comes to an end.
+    for (let last = Number.MIN_SAFE_INTEGER, resumed = Number.NEGATIVE_INFINITY; ; ) {
       try {
         for (const row of this.connection.prepare(sql, { bigints: true }).iterate(last)) {
-          last = Number(row.key);
+          last = Math.max(last, Number(row.key));
           this.#rows += 1;
           yield row;
         }
         return;
       } catch (error) {
         if (!isDamageError(error)) throw error;
-        const next = this.#nextReadable(seek, sql, Number(last));
-        const range =
-          next === undefined ? `behind ${rangeEnd(last)}` : `${rangeEnd(last)} to ${next} (both can be read)`;
-        this.report(
-          "unreadable",
-          table,
-          range,
-          `Rows of ${table} cannot be read: SQLite says the database is malformed.`,
-        );
+        if (last === resumed) last += 1;
+        const next = this.#nextReadable(seek, sql, last);
+        const from = last === Number.MIN_SAFE_INTEGER ? "the first row" : String(last);
+        const range = next === undefined ? `behind ${from}` : `${from} to ${next} (both can be read)`;
+        const message = `Rows of ${table} cannot be read: SQLite says the database is malformed.`;
+        this.report("unreadable", table, range, message);
         if (next === undefined) return;
-        last = next - 1;
+        last = Math.max(last, next - 1);
+        resumed = last;
       }
     }
   }
@@ -182,8 +181,4 @@ function lastBetween(
   }
   const found = attempt(to);
   return found === "damaged" ? undefined : found;
-}
-
-function rangeEnd(key: SqlValue): string {
-  return key === Number.MIN_SAFE_INTEGER ? "the first row" : String(key);
 }

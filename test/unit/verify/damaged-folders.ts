@@ -19,6 +19,12 @@ export function textOf(index: number): string {
 /** A folder with two tenants, sessions of users, properties, a revision, a summary, and a store of the user's own. */
 export async function makeFolder(events: number = EVENTS): Promise<string> {
   const path = join(temporaryFolder(), "memory.holdfast");
+  await fillFolder(path, events);
+  return path;
+}
+
+/** The same in a place of the caller's. */
+export async function fillFolder(path: string, events: number): Promise<void> {
   const memory = await openMemory({
     path,
     threads: "inline",
@@ -57,7 +63,6 @@ export async function makeFolder(events: number = EVENTS): Promise<string> {
     })),
   );
   await store.close();
-  return path;
 }
 
 export function vectorOf(index: number): number[] {
