@@ -37,6 +37,8 @@ function putTenant(all: Rebuild, tenant: number, row: Partial<SqlRow>): boolean 
     tokens: 0n,
     changes: 0n,
     changes_floor: toCount(row.changes_floor),
+    // One that is being taken in from an archive stays unseen.
+    import: row.import ?? null,
     created_at: toCount(row.created_at) || BigInt(all.target.unit.nowMicros),
   });
   if (reason !== undefined) return false;
@@ -61,7 +63,8 @@ function namedTenants(all: Rebuild): readonly number[] {
 }
 
 function recoverTenant(all: Rebuild, tenant: number): void {
-  if (putTenant(all, tenant, all.staging.indexed("tenants", BigInt(tenant)))) return;
+  const known = all.staging.indexed("tenants", BigInt(tenant));
+  if (putTenant(all, tenant, known)) return;
   if (all.damaged.has("ended_tenants")) {
     // What was deleted must not come back.
     all.ledger.miss({
@@ -73,7 +76,9 @@ function recoverTenant(all: Rebuild, tenant: number): void {
     return;
   }
   const id = tenant === FIRST_TENANT.tenant ? FIRST_TENANT.id : `recovered-${tenant}`;
-  const isPut = putTenant(all, tenant, { id }) || putTenant(all, tenant, { id: `recovered-${tenant}-${mintId()}` });
+  const isPut =
+    putTenant(all, tenant, { ...known, id }) ||
+    putTenant(all, tenant, { ...known, id: `recovered-${tenant}-${mintId()}` });
   if (isPut && id !== FIRST_TENANT.id)
     all.ledger.notes.push(`The row of tenant ${tenant} is damaged; what it remembers is in the tenant "${id}".`);
 }

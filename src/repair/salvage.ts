@@ -109,8 +109,8 @@ export class Salvage {
   *#readIndexes(shape: TableShape, roots: ReadonlyMap<string, number>): Steps {
     this.staging.connection.exec("BEGIN");
     let isTold = ACCOUNTED.test(shape.table);
-    for (const { name, root, columns } of shape.indexes) {
-      let isWhole = true;
+    for (const { name, root, columns, isPartial } of shape.indexes) {
+      let isWhole = !isPartial;
       for (const item of new TreeReader(this.#file).rows(roots.get(name) ?? root)) {
         yield;
         if ("damage" in item) {
@@ -139,7 +139,7 @@ export class Salvage {
     roots: ReadonlyMap<string, number>,
     rows: number,
   ): Generator<void, boolean> {
-    if (index === undefined) return false;
+    if (index === undefined || index.isPartial) return false;
     let entries = 0;
     for (const item of new TreeReader(this.#file).rows(roots.get(index.name) ?? index.root)) {
       yield;

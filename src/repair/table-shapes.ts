@@ -27,6 +27,8 @@ export interface IndexShape {
   readonly name: string;
   readonly root: number;
   readonly columns: readonly string[];
+  /** Whether it names some rows alone. */
+  readonly isPartial: boolean;
 }
 
 /** A new folder's tables with some stores, in memory: what a damaged schema is read by. */
@@ -73,9 +75,12 @@ export class SchemaModel {
   }
 
   #indexesOf(table: string): readonly IndexShape[] {
-    const rows = this.#model.prepare(`SELECT name FROM pragma_index_list('${table}') WHERE partial = 0`).all();
-    return rows.map(({ name }) => ({
+    const rows = this.#model
+      .prepare(`SELECT name, partial FROM pragma_index_list('${table}') ORDER BY partial, seq`)
+      .all();
+    return rows.map(({ name, partial }) => ({
       name: String(name),
+      isPartial: Number(partial) === 1,
       root: Number(
         this.#model.prepare("SELECT rootpage FROM sqlite_schema WHERE name = ?").get(String(name))?.rootpage,
       ),

@@ -253,4 +253,17 @@ describe("repair", () => {
     await repair(path);
     assertKept(before, await readModel(path));
   });
+
+  it("[O1] keeps a tenant unseen that is being taken in, also where its row is damaged", async () => {
+    const path = await makeFolder();
+    sql(
+      path,
+      "INSERT INTO imports VALUES (5, 'a', 1, 'd', 0, 0, 0, 0, NULL, 0); UPDATE tenants SET import = 5 WHERE id = 'other'",
+    );
+    breakPage(path, pagesOf(path, "tenants")[0] ?? 0);
+    await repair(path);
+    expect(value(path, "SELECT import FROM tenants WHERE tenant = 2")).toBe(5);
+    const { events } = await readModel(path);
+    expect([...events.keys()].every((key) => key.startsWith("default/"))).toBe(true);
+  });
 });
