@@ -20,6 +20,15 @@ WHERE segment.segment = ? AND length.tenant = ?`;
 /** Reading one segment's own words costs about as much as this many occurrences in the index. */
 const OCCURRENCES_PER_SEGMENT_READ = 16;
 
+/**
+ * Words of a query that are searched: its rarest, which carry its score. A question may be a pasted page, and each word
+ * costs its list: 10,000 of them took a minute of the reader on 10,000 segments.
+ */
+const QUERY_WORDS_MAX = 64;
+
+/** Words that are looked up to find the rarest. */
+const QUERY_WORDS_LOOKED_UP_MAX = 4_096;
+
 /** Above every error of rounding in a sum of scores. */
 const ROUNDING = 1 + 1e-9;
 
@@ -39,7 +48,7 @@ export interface TextQuery extends Corpus {
 /**
  * Finds the segments of one tenant whose words fit the query's, by BM25.
  *
- * Exact: frequencies and lengths are those of the index, rejected segments take no place in the limit, and no plan
+ * Exact, by at most the 64 rarest of the query's words: frequencies and lengths are those of the index, rejected segments take no place in the limit, and no plan
  * changes a score. Costs as much as the tenant's own occurrences of the words, whatever other tenants hold. Runs
  * inside the caller's read transaction, in which `documents` and `totalTokens` were read; needs a table `segments`
  * with the columns `segment` (its primary key) and `token_string`.
@@ -69,18 +78,21 @@ export interface QueryWord {
 type Candidate = readonly [segment: number, score: number];
 
 /**
- * The query's words that the tenant has, rarest first: the one order in which every plan adds. For callers who search
- * more than once in one transaction.
+ * The query's words that the tenant has, at most its 64 rarest, rarest first: the one order in which every plan adds. For
+ * callers who search more than once in one transaction.
  */
 export function findWords(connection: Connection, query: Omit<TextQuery, "limit">): readonly QueryWord[] {
   const count = connection.prepare(COUNT);
   const words: QueryWord[] = [];
-  for (const escaped of new Set(tokensOf(toTokenString(query.queryTokens)))) {
+  const asked = new Set(tokensOf(toTokenString(query.queryTokens)));
+  for (const escaped of [...asked].slice(0, QUERY_WORDS_LOOKED_UP_MAX)) {
     const term = toTerm(query.tenant, escaped);
     const containing = Number(count.get(term)?.doc ?? 0);
     if (containing > 0) words.push({ escaped, term, containing, inverse: inverseFrequency(query, containing) });
   }
-  return words.sort((a, b) => a.containing - b.containing || (a.escaped < b.escaped ? -1 : 1));
+  return words
+    .sort((a, b) => a.containing - b.containing || (a.escaped < b.escaped ? -1 : 1))
+    .slice(0, QUERY_WORDS_MAX);
 }
 
 class TextSearch {

@@ -97,6 +97,25 @@ describe("the text index", () => {
     expect(bed.search(1, ["a"], { limit: 0 })).toEqual([]);
   });
 
+  it("[S5, E7] answers a query of thousands of words by its rarest, and reads no list of the others", () => {
+    const bed = new TextIndexBed();
+    const word = (index: number): string => `w${index}`;
+    // The higher a word's number, the rarer it is: w0 is in every segment, w199 in one.
+    const segments = Array.from({ length: 200 }, (_, last) =>
+      bed.add(
+        1,
+        Array.from({ length: last + 1 }, (__, index) => word(index)),
+      ),
+    );
+    const query = Array.from({ length: 3_000 }, (_, index) => word(index));
+    const rarest = Array.from({ length: 64 }, (_, index) => word(199 - index));
+    expect(bed.search(1, query, { limit: 500 })).toEqual(bed.search(1, rarest, { limit: 500 }));
+    expect(bed.search(1, query, { limit: 1 })).toMatchObject([{ segment: segments[199] }]);
+    expect(bed.search(1, query, { limit: 500 })).toHaveLength(64);
+    const short = rarest.concat(word(0)).slice(1);
+    expect(bed.search(1, short, { limit: 500 })).toHaveLength(200);
+  });
+
   it("[S10] keeps one tenant's scores where they are whatever others write or remove", () => {
     const bed = new TextIndexBed();
     for (const text of ["the cat sat", "the dog sat on the cat", "a bird"]) bed.add(5, tokeniseWords(text));
