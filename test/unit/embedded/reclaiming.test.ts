@@ -1,4 +1,6 @@
 import { describe, expect, it } from "vitest";
+import { Reclaimer } from "../../../src/backends/embedded/reclaimer.ts";
+import type { Database } from "../../../src/database/database.ts";
 import { openBed, recordsOf } from "./stores.ts";
 
 const SHAPE = { dimensions: 4, properties: { n: "int" } } as const;
@@ -20,6 +22,22 @@ describe("reclaiming", () => {
       await turns(20);
       expect(tombstones(), `round ${round}`).toBe(0);
     }
+  });
+
+  it("[G1] a deletion that is told of while a step is under way is looked for once more behind it", async () => {
+    const steps: ((remains: boolean) => void)[] = [];
+    const write = (): Promise<boolean> => new Promise((resolve) => steps.push(resolve));
+    const reclaimer = new Reclaimer({ write } as Partial<Database> as Database);
+    reclaimer.wake();
+    reclaimer.wake();
+    expect(steps).toHaveLength(1);
+    steps[0]?.(false);
+    await turns(1);
+    expect(steps).toHaveLength(2);
+    steps[1]?.(false);
+    await turns(1);
+    expect(steps).toHaveLength(2);
+    await reclaimer.stop();
   });
 
   it("[Q11, P7] a deletion that is aborted while it erases was applied, and says so", async () => {

@@ -5,6 +5,7 @@ import type { Memory, Session, Tenant } from "../../../src/memory/contract.ts";
 import { type MemoryOptions, openMemory } from "../../../src/open-memory.ts";
 import { createHashEmbedder } from "../../doubles/hash-embedder.ts";
 import { temporaryFolder } from "../database/connections.ts";
+import { sourceOf, textOf } from "./archive-worlds.ts";
 import { type Calls, fill, methodsOf, SESSION_CALLS, TENANT_CALLS } from "./handle-calls.ts";
 
 type State = "open" | "loading" | "closing" | "closed" | "failed" | "read-only";
@@ -72,8 +73,11 @@ const MEMORY_NEEDS: Needs = {
   close: "ends",
   createTenant: "writes",
   deleteTenant: "writes",
+  exportArchive: "reads",
   fillDeclared: "writes",
+  folderStats: "reads",
   getTenant: "reads",
+  importArchive: "writes",
   listTenants: "reads",
   tenant: "reads",
 };
@@ -85,11 +89,19 @@ const MEMORY_CALLS: Calls<Memory> = {
   close: (on) => on.close(),
   createTenant: (on, name) => on.createTenant(`${name}-new`),
   deleteTenant: (on, name) => on.deleteTenant(name),
+  exportArchive: async (on) => textOf(on.exportArchive()),
   fillDeclared: (on) => on.fillDeclared(),
+  folderStats: (on) => on.folderStats(),
   getTenant: (on, name) => on.getTenant(name),
+  importArchive: async (on) => on.importArchive(sourceOf(await archiveOfOne()), { as: "imported" }),
   listTenants: (on) => on.listTenants(),
   tenant: (on, name) => on.tenant(name),
 };
+
+async function archiveOfOne(): Promise<string> {
+  const { memory } = await openFilled();
+  return textOf(memory.exportArchive({ tenant: "t" }));
+}
 
 interface Handles {
   readonly memory: Memory;
