@@ -112,7 +112,7 @@ export class Events {
       const isExpected = expected === undefined || (stored.revision === expected && stored.event === base);
       if (!isExpected) throw conflict(id, stored.revision);
       const event = applyUpdate(stored, update);
-      if (event.digest === stored.digest) return toMemoryEvent(stored);
+      if (event.digest === stored.digest && sameOffsets(event, stored)) return toMemoryEvent(stored);
       const textStays = event.text === stored.text && event.blocks === stored.blocks;
       const part = textStays ? undefined : (await this.#core.pipeline.toParts([event], options))[0];
       this.#core.assertWanted();
@@ -147,6 +147,14 @@ export class Events {
     if (session !== undefined) this.#core.requireKnownSession(this.#scope.tenant, session);
     return session;
   }
+}
+
+/** A digest is over instants; the clock that one was written by is kept too (V7). */
+function sameOffsets(one: Pick<StoredEvent, "properties">, other: Pick<StoredEvent, "properties">): boolean {
+  return [...one.properties].every(([key, value]) => {
+    const stored = other.properties.get(key);
+    return value.kind !== "datetime" || (stored?.kind === "datetime" && stored.offset === value.offset);
+  });
 }
 
 function assertUpdate(update: unknown, expected: unknown): asserts update is EventUpdate {

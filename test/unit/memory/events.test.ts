@@ -174,6 +174,16 @@ describe("updating events", () => {
     expect((await memory.recall("Lisbon")).damaged).toBe(0);
   });
 
+  it("[S12, V7] an update that gives an instant by another clock is one, though the instant is the same", async () => {
+    const { memory, session: on } = await session();
+    await on.remember({ ...EVENT, properties: { due: { datetime: "2026-05-01T12:00:00Z" } } });
+    const due = { datetime: "2026-05-01T14:00:00+02:00" };
+    expect(await memory.updateEvent("e", { properties: { due } })).toMatchObject({ revision: 2 });
+    const exported = (await memory.exportEvents()).events[0];
+    expect(exported?.properties).toEqual({ due: { $datetime: "2026-05-01T14:00:00.000000+02:00" } });
+    expect(await memory.updateEvent("e", { properties: { due } })).toMatchObject({ revision: 2 });
+  });
+
   it("[S12] of two updates from one revision one wins; without a revision all apply", async () => {
     const { memory, session: on, path } = await session();
     await on.remember(EVENT);
