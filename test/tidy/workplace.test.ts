@@ -9,7 +9,7 @@ const LOCAL: readonly RegExp[] = [
   /\b_(?:authToken|password)\b/,
 ];
 
-const SKIPPED = /\.(?:wasm|sqlite|png|svg|holdfast|bin)$/;
+const SKIPPED = /\.(?:wasm|gz|sqlite|png|svg|holdfast|bin)$/;
 
 describe("tracked files", () => {
   it("speak of no single machine", () => {

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { StopSignal } from "../../../src/cli/exit-codes.ts";
 import type { Output } from "../../../src/cli/output.ts";
 import { run } from "../../../src/cli/program.ts";
-import type { Input, Surroundings } from "../../../src/cli/surroundings.ts";
+import { type Input, processSurroundings, type Surroundings } from "../../../src/cli/surroundings.ts";
 import { openMemory } from "../../../src/index.ts";
 import { createHashEmbedder, type HashEmbedder, type HashEmbedderOptions } from "../../doubles/hash-embedder.ts";
 import { createUnsteadyEmbedder } from "../../doubles/unsteady-embedder.ts";
@@ -47,6 +47,9 @@ afterEach(() => {
   rmSync(folder, { recursive: true, force: true });
 });
 
+/** Of the process once: each watches the process's own streams. */
+const SURROUNDINGS = processSurroundings(new AbortController().signal);
+
 interface Setting {
   readonly input?: string | Input;
   readonly embedder?: HashEmbedderOptions | HashEmbedder;
@@ -60,6 +63,7 @@ async function cli(args: readonly string[], setting: Setting = {}): Promise<Ran>
   const { input = "", embedder = {} } = setting;
   let nowMs = 0;
   const surroundings: Surroundings = {
+    ...SURROUNDINGS,
     stdout,
     stderr,
     env: setting.env ?? { HOLDFAST_PATH: path },
@@ -72,9 +76,6 @@ async function cli(args: readonly string[], setting: Setting = {}): Promise<Ran>
         threads: "inline",
         embedder: "embed" in embedder ? embedder : createHashEmbedder(embedder),
       }),
-    restore: () => Promise.reject(new Error("nothing is restored here")),
-    verifyFolder: () => Promise.reject(new Error("nothing is verified here")),
-    repairFolder: () => Promise.reject(new Error("nothing is repaired here")),
     openInput: () => (typeof input === "string" ? inputOf(input) : input),
     writeFile: () => Promise.reject(new Error("no file is written here")),
   };
