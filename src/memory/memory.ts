@@ -123,7 +123,7 @@ export class MemoryHandle extends TenantHandle implements Memory {
   }
 
   async importArchive(source: ArchiveSource, options: ImportArchiveOptions = {}): Promise<ImportArchiveReceipt> {
-    this.core.assertOpen();
+    this.core.assertWritable();
     assertOptions(options, IMPORT_ARCHIVE_OPTIONS, "importArchive");
     assertScope(options, "as");
     if (options.as !== undefined) assertId(options.as, "tenant id");
