@@ -12,7 +12,7 @@ import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { problemsOf } from "../test/guards/check.js";
 import { readEntries } from "../test/guards/entries.js";
-import { runEntry, runTests, vitestFileOf } from "../test/guards/run-entry.js";
+import { runEntry, runProgram, runTests, vitestFileOf } from "../test/guards/run-entry.js";
 import { TreeCopy } from "../test/guards/tree-copy.js";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
@@ -43,7 +43,7 @@ function chosen() {
   const unknown = names?.filter((name) => !entries.some((entry) => isNamed(entry, name))) ?? [];
   if (unknown.length > 0) throw new Error(`There is no entry for ${unknown.join(", ")}.`);
   return entries.filter((entry) =>
-    names === undefined ? (entry.lane !== undefined) === values.breaks : names.some((name) => isNamed(entry, name)),
+    names === undefined ? (entry.run !== undefined) === values.breaks : names.some((name) => isNamed(entry, name)),
   );
 }
 
@@ -77,8 +77,15 @@ async function runAll(queue) {
 
 /** A test that is red anyway, or that does not run, would prove nothing below. */
 async function isGreenWithGuards(queue, copy) {
-  const withTests = queue.filter(({ lane }) => lane === undefined);
-  if (withTests.length === 0 || values["skip-baseline"]) return true;
+  const withTests = queue.filter(({ run }) => run === undefined);
+  if (values["skip-baseline"]) return true;
+  for (const program of new Set(queue.flatMap(({ run }) => (run === undefined ? [] : [run.join(" ")])))) {
+    console.error(`Running ${program} with every guard in place …`);
+    const { isRed, says } = await runProgram(program.split(" "), copy.path);
+    if (isRed) console.error(`It is not green: ${says}`);
+    if (isRed) return false;
+  }
+  if (withTests.length === 0) return true;
   console.error("Running the tests with every guard in place …");
   const files = withTests.flatMap(({ red }) => red);
   const rules = [...new Set(withTests.map(({ rule }) => rule))];

@@ -15,11 +15,11 @@ export function problemsOf(entries, root) {
   ];
 }
 
-function problemsOfEntry({ rule, why, red, lane, patches }, rules, root) {
+function problemsOfEntry({ rule, why, red, run, patches }, rules, root) {
   const problems = [];
   if (why === "") problems.push("says nothing about what it takes away");
   if (patches.length === 0) problems.push("changes nothing");
-  if (rule === undefined && lane === undefined) problems.push("names neither a rule nor a lane");
+  if (rule === undefined && run === undefined) problems.push("names neither a rule nor a run");
   if (rule !== undefined) {
     if (red.length === 0) problems.push('has no "red:" test file');
     const enforcedBy = rules.get(rule);

@@ -13,7 +13,7 @@
  *
  * The lines that stay or go are found as they are, once in the file. `red:` names test files that the rule's entry in
  * docs/guarantees.md lists; a test of each that cites the rule must fail. In `breaks/` a file is named for what it breaks,
- * and `lane:` holds the options of the fault lane that must find it.
+ * and `run:` is the program, a fault lane, that must end with another code than 0.
  */
 import { readdirSync, readFileSync } from "node:fs";
 import { basename, join } from "node:path";
@@ -40,7 +40,7 @@ export function parseEntry(path, text) {
       .filter((line) => line !== "" && !/^[a-z]+: /.test(line))
       .join(" "),
     red: valuesOf("red"),
-    lane: valuesOf("lane")[0]?.split(" "),
+    run: valuesOf("run")[0]?.split(" "),
     patches: bodies.map(parsePatch),
   };
 }

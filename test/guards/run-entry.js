@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process";
-import { readFileSync, rmSync } from "node:fs";
+import { mkdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 
 /** The tests of one entry that take longer hang: that is no answer of theirs. */
@@ -22,7 +22,7 @@ export function vitestFileOf(file) {
 export async function runEntry(entry, copy) {
   const putBack = copy.apply(entry);
   try {
-    return entry.lane === undefined ? await runRed(entry, copy.path) : await runLane(entry.lane, copy.path);
+    return entry.run === undefined ? await runRed(entry, copy.path) : await runProgram(entry.run, copy.path);
   } finally {
     putBack();
   }
@@ -38,12 +38,15 @@ async function runRed({ rule, red }, cwd) {
   return { isRed, says: sums.join(", ") };
 }
 
-async function runLane(lane, cwd) {
-  const { output } = await run([join(cwd, "test/lanes/run.js"), ...lane], cwd, LIMIT_MS);
-  const line = output.split("\n").findLast((text) => text.startsWith('{"lane"'));
-  if (line === undefined) return { isRed: false, says: `the lane did not end: ${output.slice(-300)}` };
-  const { faults } = JSON.parse(line);
-  return { isRed: faults.length > 0, says: `${faults.length} faults: ${(faults[0] ?? "").slice(0, 200)}` };
+/** A program of the tree: red when it ends with another code than 0. */
+export async function runProgram([program, ...options], cwd) {
+  // What a lane leaves behind goes with the copy.
+  const temporary = join(cwd, ".tmp");
+  mkdirSync(temporary, { recursive: true });
+  const { output, code } = await run([join(cwd, program), ...options], cwd, LIMIT_MS, { TMPDIR: temporary });
+  const lines = output.trimEnd().split("\n");
+  const told = lines.find((line) => /^(lost|ghost|wrong|damaged)/.test(line)) ?? lines.at(-1) ?? "";
+  return { isRed: code !== 0 && code !== null, says: `ended with ${code}: ${told.slice(0, 200)}` };
 }
 
 /**
@@ -84,9 +87,13 @@ function readReport(path, output) {
   }
 }
 
-function run(args, cwd, limitMs) {
+function run(args, cwd, limitMs, env = {}) {
   return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, args, { cwd, stdio: ["ignore", "pipe", "pipe"] });
+    const child = spawn(process.execPath, args, {
+      cwd,
+      env: { ...process.env, ...env },
+      stdio: ["ignore", "pipe", "pipe"],
+    });
     let output = "";
     let timedOut = false;
     const limit = setTimeout(() => {
@@ -96,9 +103,9 @@ function run(args, cwd, limitMs) {
     for (const stream of [child.stdout, child.stderr])
       stream.setEncoding("utf8").on("data", (text) => (output += text));
     child.on("error", reject);
-    child.on("close", () => {
+    child.on("close", (code) => {
       clearTimeout(limit);
-      resolve({ output, timedOut });
+      resolve({ output, timedOut, code });
     });
   });
 }

@@ -44,7 +44,7 @@ describe("guards", () => {
       'Z9.diff: has no "red:" test file',
       "Z9.diff: Z9 is no rule of docs/guarantees.md",
       "Z9.diff: ENOENT",
-      "named-for-nothing.diff: names neither a rule nor a lane",
+      "named-for-nothing.diff: names neither a rule nor a run",
     ])
       expect(problems).toContain(problem);
     expect(problems).toMatch(/V2\.diff: src\/store\/batch\.ts has these lines \d\d? times/);
