@@ -47,6 +47,7 @@ export function* rebuildEvents(all: Rebuild): Steps {
   segments.finish();
   all.target.beforeCommit = () => undefined;
   reportLost(all);
+  reportUntold(all);
 }
 
 /** The event under the session that its checksum vouches for; `undefined` when it does not hold. */
@@ -113,6 +114,26 @@ function restoreParts(all: Rebuild, event: StoredEvent): void {
     };
     target.insert("event_revisions", whole === undefined ? gap : columnsOf(whole));
   }
+}
+
+/** Events whose own rows are gone without a trace, and of which something that was made of them is there. */
+function reportUntold({ staging, ledger, ended }: Rebuild): void {
+  const [counter] = staging.find("sqlite_sequence", "name", "events");
+  const given = counter === undefined ? Number.MAX_SAFE_INTEGER : Number(counter.seq);
+  const rows = staging.connection.prepare(
+    `SELECT event, min(tenant) AS tenant FROM segments WHERE typeof(event) = 'integer' AND event <= ?
+       AND event NOT IN (SELECT rowid_ FROM events)
+       AND event NOT IN (SELECT rowid_ FROM indexed_ WHERE table_ = 'events') GROUP BY event`,
+    { bigints: true },
+  );
+  for (const { event, tenant } of rows.iterate(given))
+    if (!ended.has(Number(tenant)))
+      ledger.miss({
+        table: "events",
+        row: event ?? null,
+        fate: "lost",
+        reason: "segments of it are there, and it is not",
+      });
 }
 
 function reportLost(all: Rebuild): void {

@@ -165,7 +165,7 @@ function restorePartitions(all: Rebuild, store: StoreRow): ReadonlySet<number> {
   const used = staging.connection.prepare(`SELECT DISTINCT partition FROM records_${store.store}`).all();
   for (const { partition } of used) {
     const number = Number(partition);
-    if (restored.has(number) || ended.has(number)) continue;
+    if (!Number.isSafeInteger(number) || restored.has(number) || ended.has(number)) continue;
     // Whether it has ended is not known any more: what was deleted must not come back.
     if (all.damaged.has("tombstones")) continue;
     const { key, incarnation } = staging.indexed("partitions", BigInt(number));

@@ -10,7 +10,9 @@ const FIRST_TENANT = { tenant: 1, id: "default" };
 /** Tenants and their sessions. One whose row is damaged gets its id from an index or, where that is gone, one that says so. */
 export function* rebuildTenants(all: Rebuild): Steps {
   const { staging } = all;
-  for (const { tenant } of staging.rows("ended_tenants")) all.ended.add(Number(tenant));
+  // A tenant ends in the commit that removes its row: one that has its row has not ended, whatever the list says.
+  for (const { tenant = null } of staging.rows("ended_tenants"))
+    if (staging.find("tenants", "rowid_", tenant).length === 0) all.ended.add(Number(tenant));
   for (const row of staging.rows("tenants")) {
     yield;
     if (!putTenant(all, Number(row.tenant), row))

@@ -26,6 +26,7 @@ export class SessionFinder {
   /** Whether the event's session was being deleted: its events do not come back. */
   isDeleted({ session }: SqlRow): boolean {
     const number = Number(session);
+    if (!Number.isSafeInteger(number)) return false;
     const known = this.#deleted.get(number);
     if (known !== undefined) return known;
     const rows = this.#all.staging.find("sessions", "rowid_", BigInt(number));
@@ -38,6 +39,7 @@ export class SessionFinder {
   /** Answers what `attempt` makes of the right identity. */
   find<T>(row: SqlRow, attempt: Try<T>): T | undefined {
     const session = Number(row.session);
+    if (!Number.isSafeInteger(session)) return undefined;
     const stored = this.#stored(session, Number(row.tenant));
     const found = stored && attempt(stored);
     if (found !== undefined) return found;

@@ -65,8 +65,10 @@ function toSql(value: UserValue): SqlValue {
 function fromSql(row: SqlRow): UserValue {
   const { kind, value } = row;
   if (kind === "bool") return { kind, value: Number(value) === 1 };
-  if (kind === "datetime") return { kind, value: BigInt(value as bigint), offset: String(row.written_offset) };
+  if (kind === "datetime" && typeof value === "bigint") return { kind, value, offset: String(row.written_offset) };
   if (kind === "string") return { kind, value: String(value) };
+  // A damaged value is none of its kind: the event's checksum does not hold with it (E11).
+  if (typeof value !== "bigint" && typeof value !== "number") return { kind: "number", value: Number.NaN };
   const number = Number(value);
   return { kind: "number", value: typeof value === "bigint" && !Number.isSafeInteger(number) ? value : number };
 }

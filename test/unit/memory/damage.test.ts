@@ -23,6 +23,7 @@ const DAMAGE: readonly (readonly [string, string])[] = [
   ["session's id", "UPDATE sessions SET id = 'b' WHERE id = 'a'"],
   ["session's user", "UPDATE sessions SET user = 'mallory' WHERE id = 'a'"],
   ["property", "UPDATE event_properties SET value = 'work'"],
+  ["property's type", "UPDATE event_properties SET kind = 'datetime'"],
   ["property's name", "UPDATE event_properties SET name = 'tropic'"],
   ["segment's range", "UPDATE segments SET \"end\" = 5 WHERE event = (SELECT event FROM events WHERE id = 'e')"],
   ["missing segment", "DELETE FROM segments WHERE event = (SELECT event FROM events WHERE id = 'e')"],

@@ -25,6 +25,18 @@ const ROWS: readonly Damage[] = [
     "event",
     "events",
   ],
+  [
+    "a time among an event's properties that is none",
+    `UPDATE event_properties SET value = 'soon' WHERE name = 'when' AND event = ${EVENT}`,
+    "event",
+    "events",
+  ],
+  [
+    "a number among an event's properties that is none",
+    `UPDATE event_properties SET value = x'00ff' WHERE name = 'index' AND event = ${EVENT}`,
+    "event",
+    "events",
+  ],
   ["an event's digest", `UPDATE events SET digest = 'x' WHERE event = ${EVENT}`, "event", "events"],
   ["a session's row gone", "DELETE FROM sessions WHERE id = 'diary' AND tenant = 1", "orphan-event", "events"],
   ["a session's tenant gone", "DELETE FROM tenants WHERE id = 'other'", "session", "sessions"],
