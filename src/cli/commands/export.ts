@@ -1,9 +1,11 @@
 import type { Command } from "commander";
 import type { ExportPage, ListOptions, Tenant } from "../../index.ts";
-import { withTenant } from "../folder.ts";
+import { exportArchiveTo } from "../archiving/export-run.ts";
+import { UsageError } from "../exit-codes.ts";
+import { withMemory, withTenant } from "../folder.ts";
 import { type CommonOptions, folderOf, toFilter, withCommonOptions } from "../options.ts";
 import type { Output } from "../output.ts";
-import type { Surroundings } from "../surroundings.ts";
+import type { FileSink, Surroundings } from "../surroundings.ts";
 import { toJsonLine } from "../text/json.ts";
 import { countOf, formatCount } from "../text/quantities.ts";
 
@@ -11,6 +13,8 @@ interface ExportFlags extends CommonOptions {
   readonly user?: string;
   readonly session?: string;
   readonly where?: string;
+  readonly archive?: true;
+  readonly skipDamaged?: true;
 }
 
 /** Events of one page: some megabytes of long ones are in memory at a time. */
@@ -21,8 +25,14 @@ One JSON object a line, as "holdfast import" reads it: ids, times with their off
 types. It is what the events say now; their earlier revisions, summaries and empty sessions stay behind. A file appears
 under its name when it is whole; one that is there is not replaced.
 
+With --archive it is everything instead: every tenant (or one with --tenant), empty sessions, earlier revisions,
+segments, vectors, summaries, what is pending. Each line is checked, so that "holdfast import" takes in all of it or
+nothing, and no text is embedded again.
+
 Examples:
-  $ holdfast export backup.jsonl
+  $ holdfast export events.jsonl
+  $ holdfast export --archive everything.jsonl
+  $ holdfast export --archive --tenant acme | gzip > acme.jsonl.gz
   $ holdfast export --user alice --where "role = 'user'" | gzip > alice.jsonl.gz
   $ holdfast export | holdfast import - --path ./copy.holdfast`;
 
@@ -36,13 +46,31 @@ export function addExport(program: Command, surroundings: Surroundings): void {
     .option("--user <id>", "only sessions of this user")
     .option("--session <id>", "only this session")
     .option("--where <filter>", "a filter on system fields and your own keys", toFilter)
+    .option("--archive", "everything, with vectors and history, checked line by line")
+    .option("--skip-damaged", "with --archive: leave out what is damaged; without it that ends the export")
     .addHelpText("after", HELP);
   withCommonOptions(command, surroundings).action(async (file: string, flags: ExportFlags) => {
-    await withTenant(surroundings, flags, "existing", async (memory) => {
-      if (file === "-") return exportTo(memory, surroundings.stdout, flags, surroundings);
-      await surroundings.writeFile(file, folderOf(flags), (output) => exportTo(memory, output, flags, surroundings));
-    });
+    assertTogether(flags);
+    const write = (to: (output: FileSink) => Promise<void>): Promise<void> =>
+      file === "-" ? to(surroundings.stdout) : surroundings.writeFile(file, folderOf(flags), to);
+    if (flags.archive)
+      await withMemory(surroundings, folderOf(flags), "existing", (memory) =>
+        write((output) => exportArchiveTo(memory, output, flags, surroundings)),
+      );
+    else
+      await withTenant(surroundings, flags, "existing", (memory) =>
+        write((output) => exportTo(memory, output, flags, surroundings)),
+      );
   });
+}
+
+function assertTogether({ archive, user, session, where, skipDamaged }: ExportFlags): void {
+  if (archive && (user ?? session ?? where) !== undefined)
+    throw new UsageError(
+      "An archive is of whole tenants: leave out --user, --session and --where, or leave out --archive.",
+    );
+  if (skipDamaged && !archive)
+    throw new UsageError("--skip-damaged goes with --archive; without it damaged events are left out and counted.");
 }
 
 async function exportTo(

@@ -2,8 +2,11 @@ import type { Command } from "commander";
 import { type Line, readLines } from "../../archive/lines.ts";
 import { HoldfastError } from "../../errors/index.ts";
 import type { Tenant } from "../../index.ts";
+import { recognise } from "../archiving/archive-input.ts";
+import { type ArchiveImportFlags, importArchiveFrom } from "../archiving/import-run.ts";
+import { UsageError } from "../exit-codes.ts";
 import { describeFailure } from "../failure.ts";
-import { withTenant } from "../folder.ts";
+import { withMemory, withTenant } from "../folder.ts";
 import { ContentIds } from "../importing/content-ids.ts";
 import { type EventLine, type LineDefaults, parseEventLine } from "../importing/event-line.ts";
 import { Importer } from "../importing/importer.ts";
@@ -13,7 +16,7 @@ import type { Input, Surroundings } from "../surroundings.ts";
 import { toJsonLine } from "../text/json.ts";
 import { formatCount, formatDuration } from "../text/quantities.ts";
 
-interface ImportFlags extends CommonOptions, LineDefaults {
+interface ImportFlags extends CommonOptions, LineDefaults, ArchiveImportFlags {
   readonly skipInvalid?: true;
   readonly json?: true;
 }
@@ -28,6 +31,8 @@ interface ImportSummary {
   readonly seconds: number;
 }
 
+const DEFAULT_SESSION_FIELD = "session";
+
 const HELP = `
 One JSON object a line; blank lines are passed over:
   {"session": "s1", "user": "alice", "id": "e1", "at": "2026-05-01T12:00:00Z",
@@ -38,6 +43,9 @@ Only session and text are needed; "blocks" may stand for "text". Integers of any
 The import can be repeated: events that are there already are passed over by their id. An event without id gets
 "auto-" and a hash of its session and fields (and -2, -3 ... where a session says exactly the same again), so that
 running a file again, or from two processes at once, makes no copies. Stopped or killed, run it again to go on.
+
+A file of "holdfast export --archive" is recognised and taken in as it was: all of it or nothing. A tenant that holds
+something already is refused.
 
 Examples:
   $ holdfast import conversations.jsonl
@@ -51,19 +59,41 @@ export function addImport(program: Command, surroundings: Surroundings): void {
     .summary("remember a file of JSON lines")
     .description("Remembers events from a file of JSON lines, in small commits; sessions are made when missing.")
     .argument("<file>", "the file, or - for standard input")
-    .option("--session-from <field>", "the field that names the session", "session")
+    .option("--session-from <field>", "the field that names the session", DEFAULT_SESSION_FIELD)
     .option("--session <id>", "the session of lines that name none")
     .option("--user <id>", "the user of lines that name none")
     .option(
       "--skip-invalid",
       "list lines that cannot be remembered and go on; without it the first one ends the import",
     )
+    .option("--as <tenant>", "an archive's one tenant gets this id")
+    .option("--dry-run", "check the whole archive and write nothing")
     .addHelpText("after", HELP);
   withCommonOptions(withJson(command), surroundings).action(async (file: string, flags: ImportFlags) => {
     // Before the memory is opened: a mistyped name makes no folder.
     const input = surroundings.openInput(file, folderOf(flags));
-    await withTenant(surroundings, flags, "create", (memory) => new ImportRun(memory, surroundings, flags).run(input));
+    const found = await recognise(input);
+    assertFitting("archive" in found, flags);
+    if ("archive" in found)
+      return withMemory(surroundings, folderOf(flags), "create", (memory) =>
+        importArchiveFrom(memory, found, flags, surroundings),
+      );
+    return withTenant(surroundings, flags, "create", (memory) =>
+      new ImportRun(memory, surroundings, flags).run(found.lines),
+    );
   });
+}
+
+function assertFitting(isArchive: boolean, flags: ImportFlags): void {
+  const { as, dryRun, tenant, session, user, sessionFrom, skipInvalid } = flags;
+  if (!isArchive && (as !== undefined || dryRun))
+    throw new UsageError("--as and --dry-run are for archives; this file has lines of events.");
+  if (isArchive && tenant !== undefined)
+    throw new UsageError(
+      "An archive says which tenants it has; give --as <id> to take its one tenant in under another.",
+    );
+  if (isArchive && (skipInvalid || (session ?? user) !== undefined || sessionFrom !== DEFAULT_SESSION_FIELD))
+    throw new UsageError("This file is an archive: leave out --session, --user, --session-from and --skip-invalid.");
 }
 
 class ImportRun {
