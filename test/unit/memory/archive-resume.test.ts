@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Memory } from "../../../src/memory/contract.ts";
 import { openMemory } from "../../../src/open-memory.ts";
+import { repairFolder } from "../../../src/repair-folder.ts";
 import { createUnsteadyEmbedder } from "../../doubles/unsteady-embedder.ts";
 import { openSmallWorld, openTarget } from "./archive-beds.ts";
 import { contentsOf, sourceOf, textOf } from "./archive-worlds.ts";
@@ -148,6 +149,20 @@ describe("an import that is interrupted", () => {
       .toEqual([0, 0, 0]);
     await other.close();
     expect(count("tenants")).toBe(1);
+  });
+
+  it("[O1, O2] is let go by a repair, which makes nothing of it visible", async () => {
+    const archive = await largeArchive();
+    const { memory, raw, path } = await openTarget();
+    await importSome(memory, archive);
+    await memory.close();
+    raw.close();
+    const report = await repairFolder(path, { threads: "inline", force: true });
+    expect(report).toMatchObject({ outcome: "repaired", notes: [expect.stringContaining("run it again")] });
+    const repaired = await openTarget({ path });
+    expect((await repaired.memory.listTenants()).map(({ id }) => id)).toEqual(["default"]);
+    expect([repaired.count("tenants"), repaired.count("events"), repaired.count("imports")]).toEqual([1, 0, 0]);
+    expect(await repaired.memory.importArchive(sourceOf(archive))).toMatchObject({ events: EVENTS, resumed: false });
   });
 
   it("[O2] dryRun reads and checks all of it and writes nothing", async () => {
