@@ -66,7 +66,8 @@ export interface ArchiveCalls {
    * anything is written. Interrupted in any way, call it again with the same archive: it goes on where it was.
    *
    * @throws INVALID_ARCHIVE with the line in its details, FORMAT_TOO_NEW, ALREADY_EXISTS, PARTITION_SCHEMA_MISMATCH (a
-   *   declared key has another type in this empty folder), BUSY (another process takes in the same archive), DISK_FULL
+   *   declared key has another type in this empty folder), BUSY (another process takes in the same archive), DAMAGED (what
+   *   was taken in before an interruption has lost something: call it again), DISK_FULL
    */
   importArchive(source: ArchiveSource, options?: ImportArchiveOptions): Promise<ImportArchiveReceipt>;
 }

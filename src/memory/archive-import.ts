@@ -172,8 +172,10 @@ export class ArchiveImport {
   async #publish({ pipelines, keys }: Preamble, counts: ArchiveCounts, own: string) {
     const begun = this.#begun;
     if (begun === undefined) throw new HoldfastError("BUG", "An import ends that did not begin.");
-    const input = { import: begun.import, lines: begun.place.lines, pipelines, keys, own };
+    const { events, segments } = counts;
+    const input = { import: begun.import, lines: begun.place.lines, events, segments, pipelines, keys, own };
     const published = await this.#core.database.write(publishImport, input, this.#call(SMALL_WRITE_BYTES));
+    if (!published.isWhole) throw notWhole();
     for (const part of [this.#core.reclaimer, this.#core.retrier, this.#core.filler]) part.wake();
     const receipt = {
       ...counts,
@@ -275,6 +277,12 @@ function at<T>(line: number, action: () => T): T {
     if (isHoldfastError(error) && error.group === "input") throw invalidAt(line, error);
     throw error;
   }
+}
+
+function notWhole(): HoldfastError {
+  const message =
+    "What was taken in before an interruption is not whole any more, and was let go; run the import again.";
+  return new HoldfastError("DAMAGED", message, { outcome: "not-applied" });
 }
 
 /** What the archive is refused for, as opposed to what an interrupted import is gone on from. */

@@ -144,7 +144,7 @@ export function dropAbandonedImport(unit: WriteUnit): boolean {
   return true;
 }
 
-function dropImport(unit: WriteUnit, begun: number): void {
+export function dropImport(unit: WriteUnit, begun: number): void {
   const { connection } = unit;
   for (const { tenant } of connection.prepare("SELECT tenant FROM tenants WHERE import = ?").all(begun))
     endLives(unit, Number(tenant));
