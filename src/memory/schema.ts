@@ -30,7 +30,7 @@ CREATE TABLE tenants (
   created_at INTEGER NOT NULL
 ) STRICT;
 CREATE UNIQUE INDEX tenants_by_id ON tenants (id) WHERE import IS NULL;
-CREATE INDEX tenants_by_import ON tenants (import) WHERE import IS NOT NULL;
+CREATE INDEX tenants_by_import ON tenants (import, tenant) WHERE import IS NOT NULL;
 CREATE TABLE sessions (
   session INTEGER PRIMARY KEY AUTOINCREMENT,
   tenant INTEGER NOT NULL,
