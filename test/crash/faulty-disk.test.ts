@@ -9,6 +9,8 @@ import { allowedTexts, type CaughtError, type ImportStep } from "../doubles/impo
 /** Moments at which each kind of fault begins, spread over the calls of an import. */
 const POINTS = Number(process.env.HOLDFAST_FAULT_POINTS ?? 200);
 
+const READ_POINTS = Math.ceil(POINTS / 4);
+
 /** One import in so many runs in threads, as a folder is opened by default; the others, on one thread, take a sixth of the time. */
 const THREADED_EVERY = 10;
 
@@ -72,21 +74,34 @@ describe("[backend embedded] an import on a disk that fails", () => {
       assert.match(message, /check the medium/);
     }
   });
+
+  it(`[E10, E11] that fails one of ${READ_POINTS} reads: each call says whether it was applied, and the next one goes on`, async () => {
+    const errors = await spoil("reads", (at) => ({ kind: "reads", at, error: "EIO" }), READ_POINTS);
+    // An update of an event whose step was refused finds none.
+    for (const { code, message } of errors.filter((error) => error.code !== "NOT_FOUND")) {
+      assert.ok(code === "DAMAGED" || code === "IO_FAILED", `${code}: ${message}`);
+      assert.match(message, /medium/);
+    }
+  });
 });
 
 /** Runs the import once for each point; answers the errors that told of the fault. */
-async function spoil(kind: "writes" | "syncs", fault: (at: number, round: number) => Fault): Promise<CaughtError[]> {
-  const threadedPoints = Math.ceil(POINTS / THREADED_EVERY);
+async function spoil(
+  kind: Fault["kind"],
+  fault: (at: number, round: number) => Fault,
+  points = POINTS,
+): Promise<CaughtError[]> {
+  const threadedPoints = Math.ceil(points / THREADED_EVERY);
   const errors = await Promise.all([
     spoilOn("workers", kind, threadedPoints, fault),
-    spoilOn("inline", kind, POINTS - threadedPoints, fault),
+    spoilOn("inline", kind, points - threadedPoints, fault),
   ]);
   return errors.flat();
 }
 
 async function spoilOn(
   threads: Threads,
-  kind: "writes" | "syncs",
+  kind: Fault["kind"],
   points: number,
   fault: (at: number, round: number) => Fault,
 ): Promise<CaughtError[]> {
