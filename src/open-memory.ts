@@ -102,7 +102,11 @@ export async function openMemory(
     const call = { sizeBytes: TENANT_BYTES };
     const tenant =
       database.lookup(findTenantRow, DEFAULT_TENANT) ??
-      (await prepare(database, "has no memory yet", () => database.write(createTenantRow, DEFAULT_TENANT, call))).life;
+      (
+        await prepare(database, "has no memory yet", () =>
+          database.write(createTenantRow, { id: DEFAULT_TENANT, keyed: undefined }, call),
+        )
+      ).life;
     if (!database.lookup(isTextIndexCurrent, null))
       await prepare(database, "has words as another version reads them", () =>
         database.write(renewTextIndex, null, call),

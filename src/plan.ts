@@ -3,6 +3,7 @@ import { FOLDER_OPERATIONS } from "./database/folder-operations.ts";
 import { type DatabasePlan, databasePlan } from "./database/operation.ts";
 import { MEMORY_OPERATIONS } from "./memory/operations.ts";
 import { MEMORY_SCHEMA } from "./memory/schema.ts";
+import { RECEIPTS_SCHEMA, readReceipt } from "./registry/receipts.ts";
 import { REGISTRY_SCHEMA } from "./registry/schema.ts";
 
 /**
@@ -10,8 +11,8 @@ import { REGISTRY_SCHEMA } from "./registry/schema.ts";
  * first, so that a store and a memory can share one.
  */
 export const DATABASE_PLAN: DatabasePlan = databasePlan(
-  [REGISTRY_SCHEMA, ...MEMORY_SCHEMA],
-  [...FOLDER_OPERATIONS, ...EMBEDDED_OPERATIONS, ...MEMORY_OPERATIONS],
+  [REGISTRY_SCHEMA, RECEIPTS_SCHEMA, ...MEMORY_SCHEMA],
+  [...FOLDER_OPERATIONS, readReceipt, ...EMBEDDED_OPERATIONS, ...MEMORY_OPERATIONS],
 );
 
 /** The file that each of a folder's threads runs. */

@@ -6,6 +6,12 @@ export type OptionNames<Options> = Readonly<Record<keyof Options, true>>;
 /** Names of `CallOptions`, which every call takes. */
 export const CALL_OPTIONS: { readonly signal: true; readonly timeoutMs: true } = { signal: true, timeoutMs: true };
 
+/** Names of `WriteOptions`. */
+export const WRITE_OPTIONS: typeof CALL_OPTIONS & { readonly idempotencyKey: true } = {
+  ...CALL_OPTIONS,
+  idempotencyKey: true,
+};
+
 /**
  * Refuses options that a call does not have, and those that are inherited, which not every call would see. A misspelt `user`, `where` or `dryRun` would otherwise be passed over,
  * and the call would reach further than its caller meant.

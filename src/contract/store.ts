@@ -12,6 +12,16 @@ export interface CallOptions {
   readonly timeoutMs?: number;
 }
 
+/** Options of every call that changes something. */
+export interface WriteOptions extends CallOptions {
+  /**
+   * 1–512 UTF-8 bytes, of your choice: the same call with the same input and key does its work once and answers what it
+   * answered first, also after a restart and from other processes, for `receiptRetentionMs` of the open call (7 days by
+   * default). With another input it raises IDEMPOTENCY_CONFLICT (V17).
+   */
+  readonly idempotencyKey?: string;
+}
+
 /** A record as it is written: an id, a vector of the store's dimensions, declared properties. */
 export interface RecordInput<S extends PropertySchema = PropertySchema> {
   /** A UUID or free text of 1–512 UTF-8 bytes. */
@@ -79,7 +89,7 @@ export interface UpsertReceipt extends WriteReceipt {
   readonly replaced: number;
 }
 
-export interface DeleteOptions extends CallOptions {
+export interface DeleteOptions extends WriteOptions {
   /** Counts what would be deleted and deletes nothing. */
   readonly dryRun?: boolean;
   /** Returns only when the deleted bytes have left the files, or says `pending` (E14, G1). */
@@ -121,9 +131,9 @@ export interface Partition<S extends PropertySchema = PropertySchema> {
   /** UUID of this life. */
   readonly incarnation: string;
   /** Writes whole records, one commit whatever the size (V11, V14). */
-  upsert(records: readonly RecordInput<S>[], options?: CallOptions): Promise<UpsertReceipt>;
+  upsert(records: readonly RecordInput<S>[], options?: WriteOptions): Promise<UpsertReceipt>;
   /** Changes properties alone; `null` removes one. Answers `undefined` when the id is unknown (V11). */
-  patch(id: string, properties: DeclaredInput<S>, options?: CallOptions): Promise<WriteReceipt | undefined>;
+  patch(id: string, properties: DeclaredInput<S>, options?: WriteOptions): Promise<WriteReceipt | undefined>;
   /** Answers in input order, `undefined` for ids that are not there. More than 1,000 are read in pages, each of one moment. */
   get(
     ids: readonly string[],
@@ -160,7 +170,7 @@ export interface Store<S extends PropertySchema = PropertySchema> extends AsyncD
   readonly properties: S;
   readonly capabilities: Capabilities;
   /** Strict: raises PARTITION_ALREADY_EXISTS when the key is taken; of racing calls one wins (P2). */
-  createPartition(key: string, options?: CallOptions): Promise<Partition<S>>;
+  createPartition(key: string, options?: WriteOptions): Promise<Partition<S>>;
   /** A handle bound to the partition's present life, or `undefined` (P3). */
   getPartition(key: string, options?: CallOptions): Promise<Partition<S> | undefined>;
   /** All partitions of the store. */
@@ -168,7 +178,7 @@ export interface Store<S extends PropertySchema = PropertySchema> extends AsyncD
   /** Idempotent; unreachable in every process when it returns (P7). Answers whether there was one. */
   deletePartition(
     key: string,
-    options?: CallOptions & { readonly erase?: boolean },
+    options?: WriteOptions & { readonly erase?: boolean },
   ): Promise<{ readonly deleted: boolean; readonly erasure?: Erasure }>;
   /**
    * Backs up the folder that the store lies in, all that it holds with it, while reads and writes go on: a copy of one

@@ -25,6 +25,8 @@ export interface DatabaseOptions {
   readonly readOnly?: boolean;
   /** How long a write waits for other processes, in milliseconds; default 10,000 (E4). */
   readonly lockTimeoutMs?: number;
+  /** How long the answer of a call that names an idempotency key is kept, in milliseconds; default 7 days (V17). */
+  readonly receiptRetentionMs?: number;
   /** Bytes of vectors and columns kept in memory; default 512 MiB (E9). */
   readonly memoryBudgetBytes?: number;
 }
@@ -34,6 +36,9 @@ export interface OpenDatabase {
   /** Gives this holder's claim back; the last one closes, as {@link Database.close} does. */
   release(withinMs?: number): Promise<void>;
 }
+
+/** A week: whoever retries for longer has lost the thread. */
+const RECEIPT_RETENTION_MS = 7 * 86_400_000;
 
 interface Shared {
   readonly database: Database;
@@ -114,6 +119,7 @@ function settingsOf(options: DatabaseOptions, path: string): EngineSettings {
     path,
     fileIdentity: path === IN_MEMORY_PATH ? undefined : fileIdentityOf(path),
     lockTimeoutMs: options.lockTimeoutMs ?? 10_000,
+    receiptRetentionMs: options.receiptRetentionMs ?? RECEIPT_RETENTION_MS,
     memoryBudgetBytes: options.memoryBudgetBytes ?? 512 * 1024 * 1024,
     inMemory: path === IN_MEMORY_PATH,
     exclusive: options.exclusive ?? false,

@@ -25,6 +25,7 @@ export interface EngineSettings {
   /** Which file `path` was when it was opened; `undefined` in memory. */
   readonly fileIdentity: string | undefined;
   readonly lockTimeoutMs: number;
+  readonly receiptRetentionMs: number;
   readonly memoryBudgetBytes: number;
   readonly inMemory: boolean;
   readonly exclusive: boolean;

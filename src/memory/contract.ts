@@ -1,7 +1,7 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 
 import type { PropertyValues } from "../contract/properties.ts";
-import type { CallOptions, Erasure } from "../contract/store.ts";
+import type { CallOptions, Erasure, WriteOptions } from "../contract/store.ts";
 import type { Where } from "../contract/where.ts";
 import type { EventFields } from "../segments/sqlite/event-filter.ts";
 import type { ArchiveCalls } from "./archive-contract.ts";
@@ -30,6 +30,8 @@ export interface RememberReceipt {
    * as the embedder answers (S7).
    */
   readonly embedded: "embedded" | "pending";
+  /** A retry under the same idempotency key came behind the event's forgetting; it does not bring it back (E14). */
+  readonly forgotten?: true;
 }
 
 export interface ScopedRecallOptions extends CallOptions {
@@ -162,11 +164,13 @@ export interface RecallExplanation {
   };
 }
 
-export interface ForgetOptions extends CallOptions {
+export interface ForgetOptions extends WriteOptions {
   /** Answers what would be forgotten and changes nothing. */
   readonly dryRun?: boolean;
   /** Returns only when the bytes have left the files, or says `pending` (E14). */
   readonly erase?: boolean;
+  /** Of one event given by its id: raises REVISION_CONFLICT unless this is its newest revision. */
+  readonly expectedRevision?: number;
 }
 
 export interface ForgetReceipt {
@@ -190,7 +194,7 @@ export interface ForgetSelection extends ScopedForgetSelection {
 }
 
 /** What `deleteTenant` and `deleteSession` take. */
-export interface DeletionOptions extends CallOptions {
+export interface DeletionOptions extends WriteOptions {
   /** Returns only when the bytes have left the files, or says `pending` (E14). */
   readonly erase?: boolean;
 }
@@ -225,6 +229,8 @@ export interface MemoryStats {
   readonly vectors: number;
   /** Segments that wait for their vector, and those that are parked (S7). */
   readonly pending: { readonly waiting: number; readonly parked: number };
+  /** Answers that are kept for retries (V17). */
+  readonly receipts: number;
   readonly dimensions?: number;
   /** The identity of the model that made the vectors. */
   readonly space?: string;
@@ -252,9 +258,9 @@ export interface Session extends EventCalls, ExportCalls<ScopedListOptions>, Pen
    * Keeps an event; durable and findable when it answers. The same event under the same id may be sent
    * again; another one under that id, or the same one in another session, raises EVENT_CONFLICT.
    */
-  remember(event: EventInput, options?: CallOptions): Promise<RememberReceipt>;
+  remember(event: EventInput, options?: WriteOptions): Promise<RememberReceipt>;
   /** Keeps many events in one commit: all or none. */
-  rememberMany(events: readonly EventInput[], options?: CallOptions): Promise<readonly RememberReceipt[]>;
+  rememberMany(events: readonly EventInput[], options?: WriteOptions): Promise<readonly RememberReceipt[]>;
   /** Searches this session by meaning and by words; see `Tenant.recall`. */
   recall(question: string, options?: ScopedRecallOptions): Promise<RecallAnswer>;
   /** What happened in this session alone; see `Tenant.changes`. */
@@ -271,7 +277,7 @@ export interface Session extends EventCalls, ExportCalls<ScopedListOptions>, Pen
 export interface Tenant extends EventCalls, ExportCalls, PendingCalls {
   readonly tenantId: string;
   /** Answers the session that stands when its user is the same; raises ALREADY_EXISTS when not (S1). */
-  createSession(id: string, options?: { readonly user?: string } & CallOptions): Promise<Session>;
+  createSession(id: string, options?: { readonly user?: string } & WriteOptions): Promise<Session>;
   /** Raises NOT_FOUND for an unknown session. */
   session(id: string): Promise<Session>;
   /** `undefined` for an unknown session. */
@@ -311,7 +317,7 @@ export interface CreatedTenant extends Tenant {
 /** A folder's memory: the default tenant's, with the way to the others. `await using` closes it (E12). */
 export interface Memory extends Tenant, DeclaredProperties, FolderCalls, ArchiveCalls, AsyncDisposable {
   /** Answers the tenant that stands under this id, or a new one (S1). */
-  createTenant(id: string, options?: CallOptions): Promise<CreatedTenant>;
+  createTenant(id: string, options?: WriteOptions): Promise<CreatedTenant>;
   /** Raises NOT_FOUND for an unknown tenant. */
   tenant(id: string): Promise<Tenant>;
   /** `undefined` for an unknown tenant. */

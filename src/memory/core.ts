@@ -1,12 +1,14 @@
 import { Reclaimer } from "../backends/embedded/reclaimer.ts";
 import { LIMITS } from "../contract/limits.ts";
-import type { CallOptions } from "../contract/store.ts";
+import type { WriteOptions } from "../contract/store.ts";
 import { assertWellFormed } from "../contract/text.ts";
 import { beforeCommit, withDeadline } from "../database/call.ts";
 import { CLOSE_WAIT_MS, type Database, settledWithin } from "../database/database.ts";
 import { readEpoch } from "../database/folder-operations.ts";
 import { HoldfastError } from "../errors/index.ts";
 import { type Clock, giveWay } from "../io/clock.ts";
+import { InputDigest } from "../registry/input-digest.ts";
+import { keyedCall } from "../registry/keyed-call.ts";
 import type { Reranker } from "../reranking/reranker.ts";
 import { questionWords } from "../segments/question-words.ts";
 import type { NewEvent } from "../segments/sqlite/events.ts";
@@ -115,16 +117,18 @@ export class MemoryCore {
   remember(
     session: SessionLife,
     inputs: readonly EventInput[],
-    options: CallOptions,
+    options: WriteOptions,
   ): Promise<readonly RememberReceipt[]> {
     this.assertWritable();
-    return this.track(beforeCommit(this.#remember(session, inputs, withDeadline(options, "write"))));
+    const { idempotencyKey, ...bounds } = options;
+    const call = { ...withDeadline(bounds, "write"), ...(idempotencyKey !== undefined && { idempotencyKey }) };
+    return this.track(beforeCommit(this.#remember(session, inputs, call)));
   }
 
   async #remember(
     session: SessionLife,
     inputs: readonly EventInput[],
-    options: CallOptions,
+    options: WriteOptions,
   ): Promise<readonly RememberReceipt[]> {
     assertArray(inputs, "events");
     assertCount(inputs.length, LIMITS.recordsPerBatchMax, "events of one call");
@@ -135,18 +139,31 @@ export class MemoryCore {
     }
     assertDistinct(events.map(({ id }) => id));
     const space = this.pipeline.identity;
-    const known = { session, events: events.map(({ id }) => id), space };
-    const digests = await this.database.read(knownEvents, known, options);
+    const keyed = keyedCall(options, this.database, () => digestOfCall(inputs, events));
+    const ids = events.map(({ id }) => id);
+    const { receipts: earlier, known } = await this.database.read(
+      knownEvents,
+      { session, events: ids, space, keyed },
+      options,
+    );
+    if (earlier !== undefined) return earlier;
     const fresh = events.filter((event, index) => {
-      const stored = digests[index];
+      const stored = known[index];
       if (stored !== undefined) assertSameEvent(event, session, stored);
       return stored === undefined;
     });
-    const written = await this.#write(session, fresh, options);
-    const receipts = events.map(({ id }, index): RememberReceipt => {
-      const { created, pending } = written.get(id) ?? { created: false, pending: digests[index]?.pending === true };
-      return { id, created, embedded: pending ? "pending" : "embedded" };
-    });
+    if (fresh.length === 0 && keyed === undefined) {
+      const embedded = (index: number) => (known[index]?.pending === true ? "pending" : "embedded");
+      return ids.map((id, index) => ({ id, created: false, embedded: embedded(index) }));
+    }
+    const parts = fresh.length === 0 ? [] : await this.pipeline.toParts(fresh, options);
+    this.assertWanted();
+    const sizeBytes = parts.reduce(
+      (sum, part) => sum + part.vectors.byteLength + part.event.text.length * 2 + EVENT_OVERHEAD_BYTES,
+      EVENT_OVERHEAD_BYTES,
+    );
+    const input = { session, space, ids, parts, keyed };
+    const receipts = await this.database.write(rememberEvents, input, { ...options, sizeBytes });
     if (receipts.some(({ embedded }) => embedded === "pending")) this.retrier.wake();
     return receipts;
   }
@@ -203,25 +220,14 @@ export class MemoryCore {
     if (this.database.lookup(findSessionRow, { tenant, id }) !== undefined) return;
     throw unknownSession(id);
   }
+}
 
-  async #write(
-    session: SessionLife,
-    events: readonly NewEvent[],
-    options: CallOptions,
-  ): Promise<ReadonlyMap<string, { readonly created: boolean; readonly pending: boolean }>> {
-    if (events.length === 0) return new Map();
-    const parts = await this.pipeline.toParts(events, options);
-    this.assertWanted();
-    const sizeBytes = parts.reduce(
-      (sum, part) => sum + part.vectors.byteLength + part.event.text.length * 2 + EVENT_OVERHEAD_BYTES,
-      0,
-    );
-    const input = { session, space: this.pipeline.identity, parts };
-    const { created, pending } = await this.database.write(rememberEvents, input, { ...options, sizeBytes });
-    return new Map(
-      events.map(({ id }, index) => [id, { created: created[index] === true, pending: pending[index] === true }]),
-    );
-  }
+/** Of what the caller gave: ids and times that were filled in are other ones with each try. */
+function digestOfCall(inputs: readonly EventInput[], events: readonly NewEvent[]): string {
+  const digest = new InputDigest("remember");
+  for (const [index, { id, at, atGiven, digest: content }] of events.entries())
+    digest.add([inputs[index]?.id === undefined ? null : id, atGiven ? at : null, content]);
+  return digest.end();
 }
 
 function assertDistinct(ids: readonly string[]): void {

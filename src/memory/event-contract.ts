@@ -1,6 +1,6 @@
 import type { PropertyValues } from "../contract/properties.ts";
 import type { UserInputValue } from "../contract/property-values.ts";
-import type { CallOptions } from "../contract/store.ts";
+import type { CallOptions, WriteOptions } from "../contract/store.ts";
 import type { Where } from "../contract/where.ts";
 import type { EventFields } from "../segments/sqlite/event-filter.ts";
 import type { Block } from "./blocks.ts";
@@ -48,7 +48,7 @@ export interface EventUpdate {
   readonly properties?: Readonly<Record<string, UserInputValue | null | undefined>>;
 }
 
-export interface UpdateOptions extends CallOptions {
+export interface UpdateOptions extends WriteOptions {
   /** Raises REVISION_CONFLICT unless this is the newest revision. Without it an update of the newest always applies. */
   readonly expectedRevision?: number;
 }

@@ -4,6 +4,8 @@ import { assertOptions } from "../contract/option-names.ts";
 import type { CallOptions } from "../contract/store.ts";
 import { beforeCommit, withDeadline } from "../database/call.ts";
 import { HoldfastError } from "../errors/index.ts";
+import { InputDigest } from "../registry/input-digest.ts";
+import { keyedCall } from "../registry/keyed-call.ts";
 import type { EventPlace } from "../segments/sqlite/event-filter.ts";
 import type { StoredEvent } from "../segments/sqlite/events.ts";
 import type { MemoryCore } from "./core.ts";
@@ -17,14 +19,16 @@ import type {
   MemoryEvent,
   UpdateOptions,
 } from "./event-contract.ts";
+import { propertyChanges } from "./event-input.ts";
 import { countEventRows, listEventRows, readEventRow, readHistory, type Scope } from "./event-rows.ts";
 import type { ExportPage } from "./export-contract.ts";
 import { toExportedEvent } from "./exported-event.ts";
 import { toMemoryEvent, toRevision } from "./memory-event.ts";
 import { EVENT_UPDATE } from "./options.ts";
+import { revisionConflict } from "./revision-conflict.ts";
 import { bindScope } from "./scope.ts";
 import type { TenantLife } from "./tenants.ts";
-import { applyUpdate, damagedEvent, updateEventRow } from "./update.ts";
+import { applyUpdate, damagedEvent, readUpdateReceipt, type UpdateReceipt, updateEventRow } from "./update.ts";
 
 const DEFAULT_PAGE = 100;
 
@@ -92,27 +96,31 @@ export class Events {
   }
 
   update(id: string, update: EventUpdate, options: UpdateOptions): Promise<MemoryEvent> {
-    const { expectedRevision, ...call } = options;
-    return this.#core.track(beforeCommit(this.#update(id, update, expectedRevision, withDeadline(call, "write"))));
+    const { expectedRevision, idempotencyKey, ...call } = options;
+    const given = {
+      ...(expectedRevision !== undefined && { expectedRevision }),
+      ...(idempotencyKey !== undefined && { idempotencyKey }),
+    };
+    return this.#core.track(beforeCommit(this.#update(id, update, { ...given, ...withDeadline(call, "write") })));
   }
 
-  async #update(
-    id: string,
-    update: EventUpdate,
-    expected: number | undefined,
-    options: CallOptions,
-  ): Promise<MemoryEvent> {
+  async #update(id: string, update: EventUpdate, given: UpdateOptions): Promise<MemoryEvent> {
+    const { expectedRevision: expected, idempotencyKey: _, ...options } = given;
     assertId(id, "event id");
     assertUpdate(update, expected);
+    const { database } = this.#core;
+    const keyed = keyedCall(given, database, () => digestOfUpdate(id, update, expected));
+    const earlier = keyed && (await database.read(readUpdateReceipt, { ...this.#scope, keyed }, options));
+    if (earlier !== undefined) return this.#updatedBefore(id, earlier, options);
     let base: number | undefined;
     for (let attempt = 0; attempt < UPDATE_ATTEMPTS; attempt += 1) {
       const stored = await this.#read(id, options);
       if (stored === undefined) throw unknownEvent(id);
       base ??= stored.event;
       const isExpected = expected === undefined || (stored.revision === expected && stored.event === base);
-      if (!isExpected) throw conflict(id, stored.revision);
+      if (!isExpected) throw revisionConflict(id, stored.revision);
       const event = applyUpdate(stored, update);
-      if (event.digest === stored.digest && sameOffsets(event, stored)) return toMemoryEvent(stored);
+      if (isSame(event, stored) && keyed === undefined) return toMemoryEvent(stored);
       const textStays = event.text === stored.text && event.blocks === stored.blocks;
       const part = textStays ? undefined : (await this.#core.pipeline.toParts([event], options))[0];
       this.#core.assertWanted();
@@ -124,15 +132,31 @@ export class Events {
         event,
         part,
         space,
+        keyed,
       };
       const sizeBytes = event.text.length * 2 + (part?.vectors.byteLength ?? 0) + 1_024;
       const updated = await this.#core.database.write(updateEventRow, input, { ...options, sizeBytes });
       if (updated === "gone") throw unknownEvent(id);
       if (updated === "moved") continue;
+      if (!("event" in updated)) return this.#updatedBefore(id, updated, options);
       this.#core.retrier.wake();
       return toMemoryEvent(updated);
     }
-    throw conflict(id, undefined);
+    throw revisionConflict(id, undefined);
+  }
+
+  /** The event as the first try left it: what it says now, or what it said then. */
+  async #updatedBefore(id: string, { revision, forgotten }: UpdateReceipt, options: CallOptions): Promise<MemoryEvent> {
+    const found = await this.#core.database.read(readHistory, { ...this.#scope, id }, options);
+    if (found === undefined || forgotten === true) throw unknownEvent(id);
+    if (found.event === "damaged") throw damagedEvent(id);
+    const now = toMemoryEvent(found.event);
+    if (found.event.revision === revision) return now;
+    const then = found.earlier.find((earlier) => earlier !== "damaged" && earlier.revision === revision);
+    if (then === undefined || then === "damaged") throw damagedEvent(id);
+    const { replacedAt: _, ...said } = toRevision(then);
+    const { blocks: __, ...fields } = now;
+    return { ...fields, ...said };
   }
 
   async #read(id: string, options: CallOptions): Promise<StoredEvent | undefined> {
@@ -180,10 +204,8 @@ function unknownEvent(id: string): HoldfastError {
   return new HoldfastError("NOT_FOUND", message, { details: { event: id } });
 }
 
-function conflict(id: string, revision: number | undefined): HoldfastError {
-  const message = "The event was updated meanwhile; read it, and update what it says now.";
-  return new HoldfastError("REVISION_CONFLICT", message, {
-    details: { event: id, ...(revision !== undefined && { revision }) },
-    outcome: "not-applied",
-  });
+/** Of the bound update, so that two ways to write one value are one input. */
+function digestOfUpdate(id: string, { text, blocks, properties }: EventUpdate, expected: number | undefined): string {
+  const changes = [...propertyChanges(properties)].sort(([a], [b]) => (a < b ? -1 : 1));
+  return new InputDigest("updateEvent").add([id, text, blocks, changes, expected]).end();
 }

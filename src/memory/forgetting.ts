@@ -7,6 +7,9 @@ import type { WriteOperation } from "../database/operation.ts";
 import { HoldfastError } from "../errors/index.ts";
 import type { BoundFilter } from "../filter/index.ts";
 import { yieldToEventLoop } from "../io/clock.ts";
+import { InputDigest } from "../registry/input-digest.ts";
+import { keyedCall } from "../registry/keyed-call.ts";
+import { type KeyedCall, readReceipt } from "../registry/receipts.ts";
 import type { DeletionOptions, DeletionReceipt, ForgetOptions, ForgetReceipt, ForgetSelection } from "./contract.ts";
 import { EVENT_OVERHEAD_BYTES, type MemoryCore } from "./core.ts";
 import type { Scope } from "./event-rows.ts";
@@ -15,16 +18,24 @@ import {
   countForgettable,
   countKnown,
   FORGOTTEN_PER_COMMIT,
-  forgetEvents,
-  forgetSome,
+  type ForgetProgress,
+  type ForgetSubject,
+  forgetStep,
 } from "./forget.ts";
 import { FORGET_SELECTION, SCOPED_FORGET_SELECTION } from "./options.ts";
+import { receiptOwner } from "./receipt-owners.ts";
 import { reclaimEndedTenant, reclaimEndingSession } from "./reclaim.ts";
 import { bindScope } from "./scope.ts";
 import { endSession } from "./sessions.ts";
 import { endTenant, type TenantLife } from "./tenants.ts";
 
 const STEP_BYTES = 512;
+
+interface Forget {
+  readonly scope: Scope;
+  readonly subject: ForgetSubject;
+  readonly keyed: KeyedCall | undefined;
+}
 
 /** Everything that removes: single events, sessions, tenants. */
 export class Forgetting {
@@ -38,11 +49,14 @@ export class Forgetting {
     if (options.dryRun === true) this.#core.assertOpen();
     else this.#core.assertWritable();
     assertSelection(scope, selection);
+    assertExpected(selection, options.expectedRevision);
     const bounds = withDeadline(callOptions(options), "write");
+    const subject = this.#subjectOf(scope, selection, options);
+    const keyed = keyedCall(options, this.#core.database, () => new InputDigest("forget").add(subject).end());
     const forgotten =
-      selection.events === undefined
-        ? await this.#forgetWhere(scope, this.#bind(scope, selection), options.dryRun === true, bounds)
-        : await this.#forgetIds(scope, selection.events, options.dryRun === true, bounds);
+      options.dryRun === true
+        ? await this.#count(scope, subject, bounds)
+        : await this.#forget({ scope, subject, keyed }, bounds);
     if (options.erase !== true || options.dryRun === true) return { forgotten };
     return { forgotten, erasure: await behindCommit(this.#erase(bounds)) };
   }
@@ -53,7 +67,8 @@ export class Forgetting {
     assertId(id, "session id");
     const bounds = withDeadline(callOptions(options), "write");
     const call = { ...bounds, sizeBytes: STEP_BYTES };
-    const session = await this.#core.database.write(endSession, { tenant, id }, call);
+    const keyed = keyedCall(options, this.#core.database, () => new InputDigest("deleteSession").add(id).end());
+    const session = await this.#core.database.write(endSession, { tenant, id, keyed }, call);
     if (session !== undefined) await behindCommit(this.#untilDone(reclaimEndingSession, session, bounds));
     const deleted = session !== undefined;
     return options.erase === true ? { deleted, erasure: await behindCommit(this.#erase(bounds)) } : { deleted };
@@ -68,7 +83,8 @@ export class Forgetting {
     this.#core.assertWritable();
     assertId(id, "tenant id");
     const bounds = withDeadline(callOptions(options), "write");
-    const tenant = await this.#core.database.write(endTenant, id, { ...bounds, sizeBytes: STEP_BYTES });
+    const keyed = keyedCall(options, this.#core.database, () => new InputDigest("deleteTenant").add(id).end());
+    const tenant = await this.#core.database.write(endTenant, { id, keyed }, { ...bounds, sizeBytes: STEP_BYTES });
     this.#core.pipeline.forgetQueries(id);
     const deleted = tenant !== undefined;
     if (options.erase !== true) {
@@ -79,38 +95,55 @@ export class Forgetting {
     return { deleted, erasure: await behindCommit(this.#erase(bounds)) };
   }
 
-  async #forgetIds(scope: Scope, ids: readonly string[], dryRun: boolean, options: CallOptions): Promise<number> {
-    const input = { tenant: scope.tenant, session: scope.session };
-    const distinct = [...new Set(ids)];
-    if (dryRun) return this.#core.database.read(countKnown, { ...input, events: distinct }, options);
-    let forgotten = 0;
-    for (let start = 0; start === 0 || start < distinct.length; start += FORGOTTEN_PER_COMMIT) {
-      const events = distinct.slice(start, start + FORGOTTEN_PER_COMMIT);
-      const call = { ...options, sizeBytes: events.length * EVENT_OVERHEAD_BYTES };
-      const part = this.#core.database.write(forgetEvents, { ...input, events }, call);
-      forgotten += await (start === 0 ? part : behindPart(part));
-    }
-    return forgotten;
+  #subjectOf(scope: Scope, selection: ForgetSelection, { expectedRevision }: ForgetOptions): ForgetSubject {
+    if (selection.events === undefined) return { filter: this.#bind(scope, selection) };
+    return { ids: [...new Set(selection.events)], expectedRevision };
+  }
+
+  async #count({ tenant, session }: Scope, subject: ForgetSubject, options: CallOptions): Promise<number> {
+    const { database } = this.#core;
+    if ("ids" in subject) return database.read(countKnown, { tenant, session, events: subject.ids }, options);
+    return (await database.read(countForgettable, { tenant, session, filter: subject.filter }, options)).events;
   }
 
   /** In commits of bounded size, so that other writes go between; what is remembered meanwhile stays. */
-  async #forgetWhere(
-    { tenant, session }: Scope,
-    filter: BoundFilter | undefined,
-    dryRun: boolean,
-    options: CallOptions,
-  ): Promise<number> {
-    const { events, upTo } = await this.#core.database.read(countForgettable, { tenant, session, filter }, options);
-    if (dryRun || events === 0) return events;
-    let forgotten = 0;
-    for (;;) {
-      const input = { tenant, session, filter, upTo };
-      const part = this.#core.database.write(forgetSome, input, { ...options, sizeBytes: STEP_BYTES });
-      const removed = await (forgotten === 0 ? part : behindPart(part));
-      forgotten += removed;
-      if (removed < FORGOTTEN_PER_COMMIT) return forgotten;
+  async #forget({ scope, subject, keyed }: Forget, options: CallOptions): Promise<number> {
+    const { database } = this.#core;
+    const { tenant, session } = scope;
+    let progress = await this.#start({ scope, subject, keyed }, options);
+    while (!progress.isDone) {
+      const from = progress.steps * FORGOTTEN_PER_COMMIT;
+      const ids = "ids" in subject ? subject.ids.slice(from, from + FORGOTTEN_PER_COMMIT) : [];
+      const step = {
+        tenant,
+        session,
+        subject: "ids" in subject ? { ...subject, ids } : subject,
+        progress,
+        isLast: "ids" in subject && from + FORGOTTEN_PER_COMMIT >= subject.ids.length,
+        keyed,
+      };
+      const sizeBytes = STEP_BYTES + ids.length * EVENT_OVERHEAD_BYTES;
+      const part = database.write(forgetStep, step, { ...options, sizeBytes });
+      progress = await (progress.steps === 0 ? part : behindPart(part));
       await yieldToEventLoop();
     }
+    return progress.forgotten;
+  }
+
+  /** Where an earlier call with the same key stands, or the beginning. */
+  async #start({ scope, subject, keyed }: Forget, options: CallOptions): Promise<ForgetProgress> {
+    const { tenant, session } = scope;
+    const beginning = { steps: 0, forgotten: 0, upTo: 0, isDone: false };
+    if (keyed !== undefined) {
+      const owner = receiptOwner({ tenant, session });
+      const found = await this.#core.database.read(readReceipt, { owner, call: keyed }, options);
+      // A step says whether the life still stands.
+      if (found !== undefined) return { ...(found.answer as ForgetProgress), isDone: false };
+    }
+    if ("ids" in subject) return beginning;
+    const input = { tenant, session, filter: subject.filter };
+    const { events, upTo } = await this.#core.database.read(countForgettable, input, options);
+    return { ...beginning, upTo, isDone: events === 0 && keyed === undefined };
   }
 
   #bind({ tenant, session }: Scope, selection: ForgetSelection): BoundFilter | undefined {
@@ -151,6 +184,13 @@ function assertSelection(scope: Scope, selection: unknown): asserts selection is
   if (keys.length > 1) throw invalid("Events are forgotten by their ids or by a filter and a scope, not by both.");
   if (!Array.isArray(given.events)) throw invalid('Say what to forget by the ids of events: { events: ["m1"] }.');
   for (const id of given.events) assertId(id, "event id");
+}
+
+function assertExpected({ events }: ForgetSelection, expected: unknown): void {
+  if (expected === undefined) return;
+  if (!(Number.isSafeInteger(expected) && Number(expected) >= 1))
+    throw invalid("expectedRevision is a whole number from 1.");
+  if (events?.length !== 1) throw invalid("expectedRevision goes with one event: { events: [id] }.");
 }
 
 /** A filter that admits everything, an empty text above all, is more often a variable that was never set than a wish (F3). */

@@ -2,8 +2,8 @@ import { dirname } from "node:path";
 import type { BackupOptions, BackupReceipt } from "../contract/backup.ts";
 import { formatDatetime } from "../contract/datetime.ts";
 import { assertId } from "../contract/names.ts";
-import { assertOptions, assertScope, CALL_OPTIONS } from "../contract/option-names.ts";
-import type { CallOptions } from "../contract/store.ts";
+import { assertOptions, assertScope, CALL_OPTIONS, WRITE_OPTIONS } from "../contract/option-names.ts";
+import type { CallOptions, WriteOptions } from "../contract/store.ts";
 import { backupDatabase } from "../database/backup.ts";
 import { withDeadline } from "../database/call.ts";
 import { CLOSE_WAIT_MS } from "../database/database.ts";
@@ -18,6 +18,8 @@ import type {
 } from "./archive-contract.ts";
 import { exportArchive } from "./archive-export.ts";
 import { ArchiveImport } from "./archive-import.ts";
+import { InputDigest } from "../registry/input-digest.ts";
+import { keyedCall } from "../registry/keyed-call.ts";
 import type { CreatedTenant, DeletionOptions, DeletionReceipt, Memory, Tenant, TenantInfo } from "./contract.ts";
 import type { MemoryCore } from "./core.ts";
 import type { FillDeclaredOptions } from "./declared-contract.ts";
@@ -47,12 +49,13 @@ export class MemoryHandle extends TenantHandle implements Memory {
     this.#release = release;
   }
 
-  async createTenant(id: string, options: CallOptions = {}): Promise<CreatedTenant> {
+  async createTenant(id: string, options: WriteOptions = {}): Promise<CreatedTenant> {
     this.core.assertWritable();
-    assertOptions(options, CALL_OPTIONS, "createTenant");
+    assertOptions(options, WRITE_OPTIONS, "createTenant");
     assertId(id, "tenant id");
+    const keyed = keyedCall(options, this.core.database, () => new InputDigest("createTenant").add(id).end());
     const call = { ...options, sizeBytes: TENANT_BYTES };
-    const { life, created } = await this.core.database.write(createTenantRow, id, call);
+    const { life, created } = await this.core.database.write(createTenantRow, { id, keyed }, call);
     return new CreatedTenantHandle(this.core, life, created);
   }
 

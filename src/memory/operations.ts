@@ -6,7 +6,7 @@ import { declareKeys, hasUndeclared } from "./declared-keys.ts";
 import { claimLease, nextEmbeddingAt, releaseLease } from "./embedding-lease.ts";
 import { countEventRows, listEventRows, readEventRow, readHistory } from "./event-rows.ts";
 import { readFolderStats } from "./folder-stats.ts";
-import { compactWords, countForgettable, countKnown, forgetEvents, forgetSome } from "./forget.ts";
+import { compactWords, countForgettable, countKnown, forgetStep } from "./forget.ts";
 import { beginImport, discardImport, wasImported } from "./imports.ts";
 import { settlePending } from "./pending-commit.ts";
 import { countPendingRows, listPendingRows, readPendingWindow } from "./pending-rows.ts";
@@ -20,7 +20,7 @@ import { memoryStats } from "./stats.ts";
 import { commitSummary, readRecent, readSummary, readSummaryWork } from "./summaries.ts";
 import { createTenantRow, endTenant, findTenantRow, listTenantRows } from "./tenants.ts";
 import { isTextIndexCurrent, renewTextIndex } from "./text-index-version.ts";
-import { updateEventRow } from "./update.ts";
+import { readUpdateReceipt, updateEventRow } from "./update.ts";
 
 /** Every operation of the memory, for the plan of a folder's threads. */
 export const MEMORY_OPERATIONS: readonly Operation[] = [
@@ -36,6 +36,7 @@ export const MEMORY_OPERATIONS: readonly Operation[] = [
   knownEvents,
   rememberEvents,
   updateEventRow,
+  readUpdateReceipt,
   readEventRow,
   readHistory,
   listEventRows,
@@ -53,8 +54,7 @@ export const MEMORY_OPERATIONS: readonly Operation[] = [
   readSummary,
   readSummaryWork,
   commitSummary,
-  forgetEvents,
-  forgetSome,
+  forgetStep,
   countForgettable,
   countKnown,
   compactWords,

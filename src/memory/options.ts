@@ -1,5 +1,5 @@
-import { CALL_OPTIONS, type OptionNames } from "../contract/option-names.ts";
-import type { CallOptions } from "../contract/store.ts";
+import { CALL_OPTIONS, type OptionNames, WRITE_OPTIONS } from "../contract/option-names.ts";
+import type { CallOptions, WriteOptions } from "../contract/store.ts";
 import type { ExportArchiveOptions, ImportArchiveOptions } from "./archive-contract.ts";
 import type {
   DeletionOptions,
@@ -36,22 +36,27 @@ export const SCOPED_RECALL_OPTIONS: OptionNames<ScopedRecallOptions> = {
 
 export const RECALL_OPTIONS: OptionNames<RecallOptions> = { user: true, session: true, ...SCOPED_RECALL_OPTIONS };
 
-export const CREATE_SESSION_OPTIONS: OptionNames<CallOptions & { readonly user?: string }> = {
+export const CREATE_SESSION_OPTIONS: OptionNames<WriteOptions & { readonly user?: string }> = {
   user: true,
-  ...CALL_OPTIONS,
+  ...WRITE_OPTIONS,
 };
 
 export const LIST_SESSIONS_OPTIONS: OptionNames<
   CallOptions & { readonly user?: string; readonly after?: string; readonly limit?: number }
 > = { user: true, after: true, limit: true, ...CALL_OPTIONS };
 
-export const FORGET_OPTIONS: OptionNames<ForgetOptions> = { ...CALL_OPTIONS, dryRun: true, erase: true };
+export const FORGET_OPTIONS: OptionNames<ForgetOptions> = {
+  ...WRITE_OPTIONS,
+  dryRun: true,
+  erase: true,
+  expectedRevision: true,
+};
 
 export const SCOPED_FORGET_SELECTION: OptionNames<ScopedForgetSelection> = { events: true, where: true };
 
 export const FORGET_SELECTION: OptionNames<ForgetSelection> = { ...SCOPED_FORGET_SELECTION, session: true, user: true };
 
-export const DELETION_OPTIONS: OptionNames<DeletionOptions> = { ...CALL_OPTIONS, erase: true };
+export const DELETION_OPTIONS: OptionNames<DeletionOptions> = { ...WRITE_OPTIONS, erase: true };
 
 export const LIST_TENANTS_OPTIONS: OptionNames<CallOptions & { readonly after?: string; readonly limit?: number }> = {
   after: true,
@@ -114,4 +119,4 @@ export const UPDATE_SUMMARY_OPTIONS: OptionNames<UpdateSummaryOptions> = {
   onProgress: true,
 };
 
-export const UPDATE_OPTIONS: OptionNames<UpdateOptions> = { ...CALL_OPTIONS, expectedRevision: true };
+export const UPDATE_OPTIONS: OptionNames<UpdateOptions> = { ...WRITE_OPTIONS, expectedRevision: true };

@@ -5,6 +5,7 @@ import {
   type WriteUnit,
   writeOperation,
 } from "../database/operation.ts";
+import { dropReceiptsOf } from "../registry/receipts.ts";
 import { eventsOfSession, eventsOfTenant } from "../segments/sqlite/event-filter.ts";
 import { FORGOTTEN_PER_COMMIT, removeEvents } from "./forget.ts";
 import { dropAbandonedImport } from "./imports.ts";
@@ -61,7 +62,14 @@ function reclaimTenant(unit: WriteUnit, tenant: number): boolean {
     .prepare("DELETE FROM sessions WHERE session IN (SELECT session FROM sessions WHERE tenant = ? LIMIT ?)")
     .run(tenant, FORGOTTEN_PER_COMMIT);
   if (sessions.changes === FORGOTTEN_PER_COMMIT) return true;
-  for (const table of ["changes", "summaries", "pending_vectors", "declared_exceptions"]) {
+  for (const table of [
+    "changes",
+    "summaries",
+    "pending_vectors",
+    "declared_exceptions",
+    "receipt_events",
+    "receipts",
+  ]) {
     const rows = connection
       .prepare(`DELETE FROM ${table} WHERE rowid IN (SELECT rowid FROM ${table} WHERE tenant = ? LIMIT ?)`)
       .run(tenant, ROWS_PER_COMMIT);
@@ -84,6 +92,8 @@ function reclaimSession(unit: WriteUnit, session: number): boolean {
   const events = eventsOfSession(connection, session, FORGOTTEN_PER_COMMIT);
   removeEvents(unit, life, events);
   if (events.length === FORGOTTEN_PER_COMMIT) return true;
+  if (dropReceiptsOf(connection, { kind: "session", number: session }, ROWS_PER_COMMIT) === ROWS_PER_COMMIT)
+    return true;
   dropSummaryOf(connection, session);
   connection.prepare("DELETE FROM sessions WHERE session = ?").run(session);
   return false;

@@ -1,5 +1,5 @@
-import { assertOptions, CALL_OPTIONS } from "../contract/option-names.ts";
-import type { CallOptions } from "../contract/store.ts";
+import { assertOptions, CALL_OPTIONS, WRITE_OPTIONS } from "../contract/option-names.ts";
+import type { CallOptions, WriteOptions } from "../contract/store.ts";
 import { HoldfastError } from "../errors/index.ts";
 import type {
   ForgetOptions,
@@ -72,15 +72,15 @@ export class SessionHandle implements Session {
     return this.#life.id;
   }
 
-  async remember(event: EventInput, options: CallOptions = {}): Promise<RememberReceipt> {
-    assertOptions(options, CALL_OPTIONS, "remember");
+  async remember(event: EventInput, options: WriteOptions = {}): Promise<RememberReceipt> {
+    assertOptions(options, WRITE_OPTIONS, "remember");
     const [receipt] = await this.#core.remember(this.#life, [event], options);
     if (receipt === undefined) throw new HoldfastError("BUG", "An event was kept without a receipt.");
     return receipt;
   }
 
-  async rememberMany(events: readonly EventInput[], options: CallOptions = {}): Promise<readonly RememberReceipt[]> {
-    assertOptions(options, CALL_OPTIONS, "rememberMany");
+  async rememberMany(events: readonly EventInput[], options: WriteOptions = {}): Promise<readonly RememberReceipt[]> {
+    assertOptions(options, WRITE_OPTIONS, "rememberMany");
     return this.#core.remember(this.#life, events, options);
   }
 

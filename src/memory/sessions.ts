@@ -1,9 +1,17 @@
 import type { Connection, SqlRow } from "../database/connection.ts";
-import { type ReadOperation, readOperation, type WriteOperation, writeOperation } from "../database/operation.ts";
+import {
+  type ReadOperation,
+  readOperation,
+  type WriteOperation,
+  type WriteUnit,
+  writeOperation,
+} from "../database/operation.ts";
 import { HoldfastError } from "../errors/index.ts";
 import { mintId } from "../io/ids.ts";
+import { findReceipt, type KeyedCall, keepReceipt, once } from "../registry/receipts.ts";
 import type { EventOwner } from "../segments/sqlite/events.ts";
 import { noteChanges } from "./changes.ts";
+import { receiptOwner } from "./receipt-owners.ts";
 import { requireTenant, type TenantLife } from "./tenants.ts";
 
 /** One life of a session. */
@@ -27,6 +35,13 @@ export interface SessionRow {
 export interface SessionInput {
   readonly tenant: TenantLife;
   readonly id: string;
+}
+
+export interface EndSessionInput extends SessionInput {
+  readonly keyed: KeyedCall | undefined;
+}
+
+export interface CreateSessionInput extends EndSessionInput {
   readonly user: string | undefined;
 }
 
@@ -36,23 +51,17 @@ export type CreateSessionOutput =
   | { readonly ending: number };
 
 /** Equal settings answer the session that stands; different ones are refused (S1). */
-export const createSessionRow: WriteOperation<SessionInput, CreateSessionOutput> = writeOperation(
+export const createSessionRow: WriteOperation<CreateSessionInput, CreateSessionOutput> = writeOperation(
   "memory.create-session",
-  (unit, { tenant, id, user }) => {
+  (unit, input) => {
+    const { tenant, keyed } = input;
     requireTenant(unit.connection, tenant);
-    const insert = unit.connection.prepare(
-      "INSERT INTO sessions (tenant, id, user, incarnation, created_at) VALUES (?, ?, ?, ?, ?) ON CONFLICT (tenant, id) DO NOTHING",
-    );
-    const { changes } = insert.run(tenant.tenant, id, user ?? null, mintId(), unit.nowMicros);
-    const life = findSession(unit.connection, tenant, id);
-    if (life === undefined) return { ending: endingSession(unit.connection, tenant, id) };
-    if (life.user !== user) {
-      const message = `The session ${JSON.stringify(id)} exists with another user; open it with session(id), or choose another id.`;
-      throw new HoldfastError("ALREADY_EXISTS", message, { details: { session: id } });
-    }
-    if (changes === 1)
-      noteChanges(unit, tenant.tenant, [{ kind: "session-created", session: life.session, sessionId: id }]);
-    return { life, created: changes === 1 };
+    const owner = receiptOwner({ tenant });
+    const found = keyed && findReceipt(unit.connection, owner, keyed);
+    if (found !== undefined) return found.answer as CreateSessionOutput;
+    const answer = create(unit, input);
+    if (keyed !== undefined && "life" in answer) keepReceipt(unit.connection, owner, keyed, { answer });
+    return answer;
   },
 );
 
@@ -62,7 +71,23 @@ export function unknownSession(id: string): HoldfastError {
   return new HoldfastError("NOT_FOUND", message, { details: { session: id } });
 }
 
-export const findSessionRow: ReadOperation<Omit<SessionInput, "user">, SessionLife | undefined> = readOperation(
+function create(unit: WriteUnit, { tenant, id, user }: CreateSessionInput): CreateSessionOutput {
+  const insert = unit.connection.prepare(
+    "INSERT INTO sessions (tenant, id, user, incarnation, created_at) VALUES (?, ?, ?, ?, ?) ON CONFLICT (tenant, id) DO NOTHING",
+  );
+  const { changes } = insert.run(tenant.tenant, id, user ?? null, mintId(), unit.nowMicros);
+  const life = findSession(unit.connection, tenant, id);
+  if (life === undefined) return { ending: endingSession(unit.connection, tenant, id) };
+  if (life.user !== user) {
+    const message = `The session ${JSON.stringify(id)} exists with another user; open it with session(id), or choose another id.`;
+    throw new HoldfastError("ALREADY_EXISTS", message, { details: { session: id } });
+  }
+  if (changes === 1)
+    noteChanges(unit, tenant.tenant, [{ kind: "session-created", session: life.session, sessionId: id }]);
+  return { life, created: changes === 1 };
+}
+
+export const findSessionRow: ReadOperation<SessionInput, SessionLife | undefined> = readOperation(
   "memory.find-session",
   (view, { tenant, id }) => {
     requireTenant(view.connection, tenant);
@@ -74,22 +99,26 @@ export const findSessionRow: ReadOperation<Omit<SessionInput, "user">, SessionLi
  * Ends a session's life: from now on nobody finds it, and its events are removed in steps. Answers its number, also
  * when an earlier deletion did not finish, or `undefined` when there is none.
  */
-export const endSession: WriteOperation<Omit<SessionInput, "user">, number | undefined> = writeOperation(
+export const endSession: WriteOperation<EndSessionInput, number | undefined> = writeOperation(
   "memory.end-session",
-  (unit, { tenant, id }) => {
-    requireTenant(unit.connection, tenant);
-    const { connection } = unit;
-    const row = connection
-      .prepare("SELECT session, ending FROM sessions WHERE tenant = ? AND id = ?")
-      .get(tenant.tenant, id);
-    if (row === undefined) return undefined;
-    const session = Number(row.session);
-    if (row.ending === 1) return session;
-    connection.prepare("UPDATE sessions SET ending = 1, incarnation = ? WHERE session = ?").run(mintId(), session);
-    noteChanges(unit, tenant.tenant, [{ kind: "session-deleted", session, sessionId: id }]);
-    return session;
+  (unit, input) => {
+    requireTenant(unit.connection, input.tenant);
+    return once(unit, receiptOwner(input), input.keyed, () => end(unit, input));
   },
 );
+
+function end(unit: WriteUnit, { tenant, id }: SessionInput): number | undefined {
+  const { connection } = unit;
+  const row = connection
+    .prepare("SELECT session, ending FROM sessions WHERE tenant = ? AND id = ?")
+    .get(tenant.tenant, id);
+  if (row === undefined) return undefined;
+  const session = Number(row.session);
+  if (row.ending === 1) return session;
+  connection.prepare("UPDATE sessions SET ending = 1, incarnation = ? WHERE session = ?").run(mintId(), session);
+  noteChanges(unit, tenant.tenant, [{ kind: "session-deleted", session, sessionId: id }]);
+  return session;
+}
 
 /** Raises STALE when the session's life has ended. */
 export const requireLiveSession: ReadOperation<SessionLife, null> = readOperation(

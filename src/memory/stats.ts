@@ -15,6 +15,8 @@ export interface StatsRow {
   readonly words: number;
   readonly vectors: number;
   readonly pending: { readonly waiting: number; readonly parked: number };
+  /** Answers that are kept for retries (V17). */
+  readonly receipts: number;
   /** The embedding space that serves, as its identity says; absent before the first vector. */
   readonly space: string | undefined;
   readonly dimensions: number | undefined;
@@ -42,6 +44,7 @@ export const memoryStats: ReadOperation<TenantLife, StatsRow> = readOperation("m
     words: tokens,
     vectors,
     pending: countPending(connection, tenant, undefined),
+    receipts: count("SELECT count(*) AS count FROM receipts WHERE tenant = ?", tenant.tenant),
     space: space?.identity,
     dimensions: space?.dimensions,
     pipelines: listPipelines(connection),

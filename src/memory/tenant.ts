@@ -2,8 +2,10 @@ import { formatDatetime } from "../contract/datetime.ts";
 import { LIMITS } from "../contract/limits.ts";
 import { assertId } from "../contract/names.ts";
 import { assertOptions, assertScope, CALL_OPTIONS } from "../contract/option-names.ts";
-import type { CallOptions } from "../contract/store.ts";
+import type { CallOptions, WriteOptions } from "../contract/store.ts";
 import { HoldfastError } from "../errors/index.ts";
+import { InputDigest } from "../registry/input-digest.ts";
+import { keyedCall } from "../registry/keyed-call.ts";
 import type {
   DeletionOptions,
   DeletionReceipt,
@@ -75,13 +77,15 @@ export class TenantHandle implements Tenant {
     return this.life.id;
   }
 
-  async createSession(id: string, options: { readonly user?: string } & CallOptions = {}): Promise<Session> {
+  async createSession(id: string, options: { readonly user?: string } & WriteOptions = {}): Promise<Session> {
     this.core.assertWritable();
     assertOptions(options, CREATE_SESSION_OPTIONS, "createSession");
     assertScope(options, "user");
     assertId(id, "session id");
     if (options.user !== undefined) assertId(options.user, "user id");
-    const input = { tenant: this.life, id, user: options.user };
+    const digest = (): string => new InputDigest("createSession").add([id, options.user]).end();
+    const keyed = keyedCall(options, this.core.database, digest);
+    const input = { tenant: this.life, id, user: options.user, keyed };
     for (;;) {
       const answer = await this.core.database.write(createSessionRow, input, { ...options, sizeBytes: SESSION_BYTES });
       if ("life" in answer) return new SessionHandle(this.core, answer.life, answer.created);

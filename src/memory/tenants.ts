@@ -9,6 +9,8 @@ import {
 import { HoldfastError } from "../errors/index.ts";
 import { mintId } from "../io/ids.ts";
 import { endLife } from "../registry/lives.ts";
+import { type KeyedCall, once } from "../registry/receipts.ts";
+import { FOLDER_RECEIPTS } from "./receipt-owners.ts";
 
 /** One life of a tenant. */
 export interface TenantLife {
@@ -23,17 +25,31 @@ export interface TenantState {
   readonly tokens: number;
 }
 
+export interface TenantInput {
+  readonly id: string;
+  readonly keyed: KeyedCall | undefined;
+}
+
+export interface CreateTenantOutput {
+  readonly life: TenantLife;
+  readonly created: boolean;
+}
+
 /** Racing equal creations all answer the one that stands (S1). */
-export const createTenantRow: WriteOperation<string, { readonly life: TenantLife; readonly created: boolean }> =
-  writeOperation("memory.create-tenant", (unit, id) => {
-    const insert = unit.connection.prepare(
-      "INSERT INTO tenants (id, incarnation, documents, tokens, created_at) VALUES (?, ?, 0, 0, ?) ON CONFLICT (id) WHERE import IS NULL DO NOTHING",
-    );
-    const { changes } = insert.run(id, mintId(), unit.nowMicros);
-    const life = findTenant(unit.connection, id);
-    if (life === undefined) throw new HoldfastError("BUG", "A tenant was not there after its creation.");
-    return { life, created: changes === 1 };
-  });
+export const createTenantRow: WriteOperation<TenantInput, CreateTenantOutput> = writeOperation(
+  "memory.create-tenant",
+  (unit, { id, keyed }) => once(unit, FOLDER_RECEIPTS, keyed, () => createTenant(unit, id)),
+);
+
+function createTenant(unit: WriteUnit, id: string): CreateTenantOutput {
+  const insert = unit.connection.prepare(
+    "INSERT INTO tenants (id, incarnation, documents, tokens, created_at) VALUES (?, ?, 0, 0, ?) ON CONFLICT (id) WHERE import IS NULL DO NOTHING",
+  );
+  const { changes } = insert.run(id, mintId(), unit.nowMicros);
+  const life = findTenant(unit.connection, id);
+  if (life === undefined) throw new HoldfastError("BUG", "A tenant was not there after its creation.");
+  return { life, created: changes === 1 };
+}
 
 export const findTenantRow: ReadOperation<string, TenantLife | undefined> = readOperation(
   "memory.find-tenant",
@@ -66,13 +82,18 @@ export const listTenantRows: ReadOperation<{ readonly after: string; readonly li
  * Ends a tenant's life in constant time: its row goes, so that nothing of it can be read any more, and what it left is
  * reclaimed in steps. Answers its number, or `undefined` when there is none.
  */
-export const endTenant: WriteOperation<string, number | undefined> = writeOperation("memory.end-tenant", (unit, id) => {
+export const endTenant: WriteOperation<TenantInput, number | undefined> = writeOperation(
+  "memory.end-tenant",
+  (unit, { id, keyed }) => once(unit, FOLDER_RECEIPTS, keyed, () => end(unit, id)),
+);
+
+function end(unit: WriteUnit, id: string): number | undefined {
   const row = unit.connection.prepare("DELETE FROM tenants WHERE id = ? AND import IS NULL RETURNING tenant").get(id);
   if (row === undefined) return undefined;
   const tenant = Number(row.tenant);
   endLives(unit, tenant);
   return tenant;
-});
+}
 
 /** Of a tenant whose row is gone: its partitions end, and what it left is reclaimed in steps. */
 export function endLives({ connection, nowMicros }: WriteUnit, tenant: number): void {

@@ -2,7 +2,7 @@ import type { BackupOptions, BackupReceipt } from "../contract/backup.ts";
 import type { Capabilities } from "../contract/capabilities.ts";
 import type { BoundProperties, PropertySchema } from "../contract/properties.ts";
 import type { BoundValue } from "../contract/property-values.ts";
-import type { CallOptions, Erasure, PartitionInfo, WriteReceipt } from "../contract/store.ts";
+import type { CallOptions, Erasure, PartitionInfo, WriteOptions, WriteReceipt } from "../contract/store.ts";
 import type { BoundFilter } from "../filter/index.ts";
 
 /** Records of one slice of a batch: validated, bound and copied. */
@@ -91,19 +91,19 @@ export interface BackendPartition {
   assertLive(): number;
   /** Raises READ_ONLY for a store that only reads; the first line of what changes something. */
   assertWritable(): void;
-  upsert(batch: RecordBatch, options: CallOptions): Promise<UpsertCounts>;
+  upsert(batch: RecordBatch, options: WriteOptions): Promise<UpsertCounts>;
   patch(
     id: string,
     changes: ReadonlyMap<string, BoundValue | null>,
-    options: CallOptions,
+    options: WriteOptions,
   ): Promise<WriteReceipt | undefined>;
   get(
     ids: readonly string[],
     includeVectors: boolean,
     options: CallOptions,
   ): Promise<Answered<readonly (BackendRecord | undefined)[]>>;
-  deleteIds(ids: IdBatch, options: CallOptions): Promise<DeleteCounts>;
-  deleteWhere(filter: BoundFilter, options: CallOptions): Promise<DeleteCounts>;
+  deleteIds(ids: IdBatch, options: WriteOptions): Promise<DeleteCounts>;
+  deleteWhere(filter: BoundFilter, options: WriteOptions): Promise<DeleteCounts>;
   /** Waits until what was deleted before has left the medium, or says that it has not yet. */
   erase(options: CallOptions): Promise<Erasure>;
   count(filter: BoundFilter | undefined, options: CallOptions): Promise<number>;
@@ -119,13 +119,13 @@ export interface StoreBackend {
   readonly properties: PropertySchema;
   readonly capabilities: Capabilities;
   assertOpen(): void;
-  createPartition(key: string, options: CallOptions): Promise<BackendPartition>;
+  createPartition(key: string, options: WriteOptions): Promise<BackendPartition>;
   getPartition(key: string, options: CallOptions): Promise<BackendPartition | undefined>;
   listPartitions(options: CallOptions): Promise<readonly PartitionInfo[]>;
   deletePartition(
     key: string,
     erase: boolean,
-    options: CallOptions,
+    options: WriteOptions,
   ): Promise<{ readonly deleted: boolean; readonly erasure?: Erasure }>;
   /** Copies all that the store's medium holds into a new folder (O2). */
   backup(target: string, options: BackupOptions): Promise<BackupReceipt>;

@@ -1,4 +1,4 @@
-import { CALL_OPTIONS, type OptionNames } from "../contract/option-names.ts";
+import { CALL_OPTIONS, type OptionNames, WRITE_OPTIONS } from "../contract/option-names.ts";
 import type {
   CallOptions,
   DeleteOptions,
@@ -6,6 +6,7 @@ import type {
   QueryOptions,
   QueryRequest,
   ScanOptions,
+  WriteOptions,
 } from "../contract/store.ts";
 import type { Where } from "../contract/where.ts";
 
@@ -25,10 +26,10 @@ export const SCAN_OPTIONS: OptionNames<ScanOptions> = {
   after: true,
 };
 
-export const DELETE_OPTIONS: OptionNames<DeleteOptions> = { ...CALL_OPTIONS, dryRun: true, erase: true };
+export const DELETE_OPTIONS: OptionNames<DeleteOptions> = { ...WRITE_OPTIONS, dryRun: true, erase: true };
 
-export const DELETE_PARTITION_OPTIONS: OptionNames<CallOptions & { readonly erase?: boolean }> = {
-  ...CALL_OPTIONS,
+export const DELETE_PARTITION_OPTIONS: OptionNames<WriteOptions & { readonly erase?: boolean }> = {
+  ...WRITE_OPTIONS,
   erase: true,
 };
 

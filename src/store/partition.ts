@@ -1,6 +1,6 @@
 import { LIMITS } from "../contract/limits.ts";
 import { assertId } from "../contract/names.ts";
-import { assertOptions, CALL_OPTIONS } from "../contract/option-names.ts";
+import { assertOptions, CALL_OPTIONS, WRITE_OPTIONS } from "../contract/option-names.ts";
 import { bindPatch, type PropertyInput, type PropertySchema, type PropertyValues } from "../contract/properties.ts";
 import { readValue } from "../contract/property-values.ts";
 import type {
@@ -18,6 +18,7 @@ import type {
   ScanPage,
   StoredRecord,
   UpsertReceipt,
+  WriteOptions,
   WriteReceipt,
 } from "../contract/store.ts";
 import type { VectorInput } from "../contract/vector.ts";
@@ -72,8 +73,8 @@ export class PartitionHandle<S extends PropertySchema> implements Partition<S> {
     return this.#backend.incarnation;
   }
 
-  async upsert(records: readonly RecordInput[], options: CallOptions = {}): Promise<UpsertReceipt> {
-    assertOptions(options, CALL_OPTIONS, "upsert");
+  async upsert(records: readonly RecordInput[], options: WriteOptions = {}): Promise<UpsertReceipt> {
+    assertOptions(options, WRITE_OPTIONS, "upsert");
     this.#backend.assertWritable();
     const batch = toBatch(records, this.#form);
     if (batch.records === 0) return { ids: [], inserted: 0, replaced: 0, position: this.#backend.assertLive() };
@@ -82,8 +83,8 @@ export class PartitionHandle<S extends PropertySchema> implements Partition<S> {
     return { ids, ...counts };
   }
 
-  async patch(id: string, properties: PropertyInput, options: CallOptions = {}): Promise<WriteReceipt | undefined> {
-    assertOptions(options, CALL_OPTIONS, "patch");
+  async patch(id: string, properties: PropertyInput, options: WriteOptions = {}): Promise<WriteReceipt | undefined> {
+    assertOptions(options, WRITE_OPTIONS, "patch");
     this.#backend.assertWritable();
     assertId(id, "record id");
     return this.#backend.patch(id, bindPatch(this.#form.properties, properties), options);

@@ -1,9 +1,9 @@
 import type { BackupOptions, BackupReceipt } from "../contract/backup.ts";
 import type { Capabilities } from "../contract/capabilities.ts";
 import { assertName } from "../contract/names.ts";
-import { assertOptions, CALL_OPTIONS } from "../contract/option-names.ts";
+import { assertOptions, CALL_OPTIONS, WRITE_OPTIONS } from "../contract/option-names.ts";
 import type { PropertySchema } from "../contract/properties.ts";
-import type { CallOptions, Erasure, Partition, PartitionInfo, Store } from "../contract/store.ts";
+import type { CallOptions, Erasure, Partition, PartitionInfo, Store, WriteOptions } from "../contract/store.ts";
 import type { StoreBackend } from "./backend.ts";
 import { DELETE_PARTITION_OPTIONS } from "./options.ts";
 import { PartitionHandle, type RecordForm } from "./partition.ts";
@@ -36,8 +36,8 @@ export class StoreHandle<S extends PropertySchema> implements Store<S> {
     return this.#backend.capabilities;
   }
 
-  async createPartition(key: string, options: CallOptions = {}): Promise<Partition<S>> {
-    assertOptions(options, CALL_OPTIONS, "createPartition");
+  async createPartition(key: string, options: WriteOptions = {}): Promise<Partition<S>> {
+    assertOptions(options, WRITE_OPTIONS, "createPartition");
     assertName(key, "partition key");
     return new PartitionHandle<S>(await this.#backend.createPartition(key, options), this.#form);
   }
@@ -56,7 +56,7 @@ export class StoreHandle<S extends PropertySchema> implements Store<S> {
 
   async deletePartition(
     key: string,
-    options: CallOptions & { readonly erase?: boolean } = {},
+    options: WriteOptions & { readonly erase?: boolean } = {},
   ): Promise<{ readonly deleted: boolean; readonly erasure?: Erasure }> {
     assertOptions(options, DELETE_PARTITION_OPTIONS, "deletePartition");
     assertName(key, "partition key");

@@ -7,6 +7,7 @@ import { liveSuite } from "./suites/lives.ts";
 import { persistenceSuite } from "./suites/persistence.ts";
 import { propertyValueSuite } from "./suites/property-values.ts";
 import { randomFilterSuite } from "./suites/random-filters.ts";
+import { receiptSuite } from "./suites/receipts.ts";
 import { recordSuite } from "./suites/records.ts";
 import { scanSuite } from "./suites/scanning.ts";
 import { searchSuite } from "./suites/searching.ts";
@@ -39,6 +40,7 @@ export function storeContract(framework: TestFramework, factory: StoreFactory, o
     describe("texts", () => textSuite(it));
     describe("vectors", () => vectorSuite(it));
     describe("records", () => recordSuite(it));
+    describe("idempotency keys", () => receiptSuite(it));
     describe("searching", () => searchSuite(it, seed));
     describe("scanning", () => scanSuite(it));
     describe("bounds of a call", () => callSuite(it));

@@ -83,6 +83,7 @@ export class FolderCheck implements SteppedJob<VerifyReport> {
       path: file,
       fileIdentity: undefined,
       lockTimeoutMs: 0,
+      receiptRetentionMs: 0,
       memoryBudgetBytes,
       inMemory: false,
       exclusive: false,

@@ -1,13 +1,14 @@
 import type { BackupOptions, BackupReceipt } from "../../contract/backup.ts";
 import type { Capabilities } from "../../contract/capabilities.ts";
 import type { PropertySchema } from "../../contract/properties.ts";
-import type { CallOptions, Erasure, PartitionInfo } from "../../contract/store.ts";
+import type { CallOptions, Erasure, PartitionInfo, WriteOptions } from "../../contract/store.ts";
 import { backupDatabase } from "../../database/backup.ts";
 import { behindCommit, withDeadline } from "../../database/call.ts";
 import { CLOSE_WAIT_MS, type Database, settledWithin } from "../../database/database.ts";
 import type { OpenDatabase } from "../../database/open-database.ts";
 import { HoldfastError } from "../../errors/index.ts";
 import { giveWay } from "../../io/clock.ts";
+import { namedKey } from "../../registry/keyed-call.ts";
 import type { Life } from "../../registry/lives.ts";
 import { type StoreRow, undeclaredKeys } from "../../registry/stores.ts";
 import type { BackendPartition, StoreBackend } from "../../store/backend.ts";
@@ -74,9 +75,9 @@ export class EmbeddedBackend implements StoreBackend {
     this.#database.assertOpen();
   }
 
-  async createPartition(key: string, options: CallOptions): Promise<BackendPartition> {
+  async createPartition(key: string, options: WriteOptions): Promise<BackendPartition> {
     this.assertOpen();
-    const input = { store: this.#store.store, key };
+    const input = { store: this.#store.store, key, named: namedKey(options, this.#database) };
     return this.#toPartition(
       await this.#database.write(createPartitionRow, input, { ...options, sizeBytes: SMALL_WRITE_BYTES }),
     );
@@ -97,10 +98,10 @@ export class EmbeddedBackend implements StoreBackend {
   async deletePartition(
     key: string,
     erase: boolean,
-    options: CallOptions,
+    options: WriteOptions,
   ): Promise<{ readonly deleted: boolean; readonly erasure?: Erasure }> {
     this.assertOpen();
-    const input = { store: this.#store.store, key };
+    const input = { store: this.#store.store, key, named: namedKey(options, this.#database) };
     const bounds = withDeadline(options, "write");
     const call = { ...bounds, sizeBytes: SMALL_WRITE_BYTES };
     const tombstone = await this.#database.write(deletePartitionRow, input, call);

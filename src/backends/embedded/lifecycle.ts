@@ -1,7 +1,9 @@
 import type { PropertySchema } from "../../contract/properties.ts";
 import type { WriteUnit } from "../../database/operation.ts";
 import { type ReadOperation, readOperation, type WriteOperation, writeOperation } from "../../database/operation.ts";
+import { InputDigest } from "../../registry/input-digest.ts";
 import { createLife, endLife, findLife, type Life, requireLife } from "../../registry/lives.ts";
+import { type KeyedCall, type NamedKey, once } from "../../registry/receipts.ts";
 import { extendStore, findStore, insertStore, type StoreRow, undeclaredKeys } from "../../registry/stores.ts";
 import type { Tombstone } from "../../registry/tombstones.ts";
 import { addColumns, createTables } from "./tables.ts";
@@ -43,9 +45,17 @@ export interface PartitionInput {
   readonly key: string;
 }
 
-export const createPartitionRow: WriteOperation<PartitionInput, Life> = writeOperation(
+export interface NamedPartitionInput extends PartitionInput {
+  readonly named: NamedKey | undefined;
+}
+
+/** A repeated creation answers the life that the first one made, also when that has ended meanwhile. */
+export const createPartitionRow: WriteOperation<NamedPartitionInput, Life> = writeOperation(
   "embedded.create-partition",
-  (unit, { store, key }) => createLife(unit.connection, store, key, unit.nowMicros),
+  (unit, { store, key, named }) =>
+    once(unit, { kind: "store", number: store }, keyed(named, "create-partition", key), () =>
+      createLife(unit.connection, store, key, unit.nowMicros),
+    ),
 );
 
 export const findPartitionRow: ReadOperation<PartitionInput, Life | undefined> = readOperation(
@@ -54,13 +64,18 @@ export const findPartitionRow: ReadOperation<PartitionInput, Life | undefined> =
 );
 
 /** Answers what is left to reclaim, or `undefined` when there was no such partition (P7). */
-export const deletePartitionRow: WriteOperation<PartitionInput, Tombstone | undefined> = writeOperation(
+export const deletePartitionRow: WriteOperation<NamedPartitionInput, Tombstone | undefined> = writeOperation(
   "embedded.delete-partition",
-  (unit, { store, key }) => {
-    const partition = endLife(unit.connection, store, key, unit.nowMicros);
-    return partition === undefined ? undefined : { store, partition };
-  },
+  (unit, { store, key, named }) =>
+    once(unit, { kind: "store", number: store }, keyed(named, "delete-partition", key), () => {
+      const partition = endLife(unit.connection, store, key, unit.nowMicros);
+      return partition === undefined ? undefined : { store, partition };
+    }),
 );
+
+function keyed(named: NamedKey | undefined, call: string, key: string): KeyedCall | undefined {
+  return named && { ...named, digest: new InputDigest(call).add(key).end() };
+}
 
 export const assertLife: ReadOperation<Life, number> = readOperation(
   "embedded.assert-life",

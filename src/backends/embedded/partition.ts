@@ -1,10 +1,11 @@
 import type { BoundValue } from "../../contract/property-values.ts";
-import type { CallOptions, Erasure, WriteReceipt } from "../../contract/store.ts";
+import type { CallOptions, Erasure, WriteOptions, WriteReceipt } from "../../contract/store.ts";
 import { behindCommit } from "../../database/call.ts";
 import type { Database } from "../../database/database.ts";
 import type { BoundFilter } from "../../filter/index.ts";
 import { giveWay } from "../../io/clock.ts";
 import type { SentPart } from "../../io/sent-part.ts";
+import { namedKey } from "../../registry/keyed-call.ts";
 import type { Life } from "../../registry/lives.ts";
 import type {
   Answered,
@@ -69,9 +70,10 @@ export class EmbeddedPartition implements BackendPartition {
     this.#database.assertWritable();
   }
 
-  async upsert(batch: RecordBatch, options: CallOptions): Promise<UpsertCounts> {
+  async upsert(batch: RecordBatch, options: WriteOptions): Promise<UpsertCounts> {
     this.#assertOpen();
-    const input = { life: this.#life, dimensions: this.#dimensions, keys: this.#keys };
+    const named = namedKey(options, this.#database);
+    const input = { life: this.#life, dimensions: this.#dimensions, keys: this.#keys, named };
     return this.#database.write(upsertRecords, input, {
       ...options,
       sizeBytes: batch.sizeBytes,
@@ -82,11 +84,12 @@ export class EmbeddedPartition implements BackendPartition {
   async patch(
     id: string,
     changes: ReadonlyMap<string, BoundValue | null>,
-    options: CallOptions,
+    options: WriteOptions,
   ): Promise<WriteReceipt | undefined> {
     this.#assertOpen();
     const call = { ...options, sizeBytes: SMALL_WRITE_BYTES + textBytes(changes.values()) };
-    const position = await this.#database.write(patchRecord, { life: this.#life, id, changes }, call);
+    const named = namedKey(options, this.#database);
+    const position = await this.#database.write(patchRecord, { life: this.#life, id, changes, named }, call);
     return position === undefined ? undefined : { position };
   }
 
@@ -105,19 +108,18 @@ export class EmbeddedPartition implements BackendPartition {
     return { schema: found.schema, answer: found.records };
   }
 
-  async deleteIds(batch: IdBatch, options: CallOptions): Promise<DeleteCounts> {
+  async deleteIds(batch: IdBatch, options: WriteOptions): Promise<DeleteCounts> {
     this.#assertOpen();
     const call = { ...options, sizeBytes: batch.ids * ID_BYTES, parts: idParts(batch) };
-    return this.#database.write(deleteRecords, { life: this.#life, filter: undefined }, call);
+    const named = namedKey(options, this.#database);
+    return this.#database.write(deleteRecords, { life: this.#life, filter: undefined, named }, call);
   }
 
-  async deleteWhere(filter: BoundFilter, options: CallOptions): Promise<DeleteCounts> {
+  async deleteWhere(filter: BoundFilter, options: WriteOptions): Promise<DeleteCounts> {
     this.#assertOpen();
-    return this.#database.write(
-      deleteRecords,
-      { life: this.#life, filter },
-      { ...options, sizeBytes: SMALL_WRITE_BYTES },
-    );
+    const named = namedKey(options, this.#database);
+    const call = { ...options, sizeBytes: SMALL_WRITE_BYTES };
+    return this.#database.write(deleteRecords, { life: this.#life, filter, named }, call);
   }
 
   async erase(_options: CallOptions): Promise<Erasure> {

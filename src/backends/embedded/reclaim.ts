@@ -1,4 +1,5 @@
 import { type WriteOperation, type WriteUnit, writeOperation } from "../../database/operation.ts";
+import { dropReceiptsOf } from "../../registry/receipts.ts";
 import { dropTombstone, hasTombstone, oldestTombstone, type Tombstone } from "../../registry/tombstones.ts";
 
 /** Rows that one step reclaims: a commit of a few milliseconds, so that other writers go between. */
@@ -29,7 +30,8 @@ function reclaimRows(unit: WriteUnit, { store, partition }: Tombstone, limit: nu
   const removals = connection.prepare(
     `DELETE FROM removals_${store} WHERE sequence IN (SELECT sequence FROM removals_${store} WHERE partition = ? LIMIT ?)`,
   );
-  return Math.max(doomed.length, removals.run(partition, limit).changes);
+  const receipts = dropReceiptsOf(connection, { kind: "partition", number: partition }, limit);
+  return Math.max(doomed.length, removals.run(partition, limit).changes, receipts);
 }
 
 /** One bounded step of background reclaiming; answers whether more remains. */

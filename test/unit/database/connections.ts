@@ -49,6 +49,7 @@ export function settingsFor(path: string, lockTimeoutMs = 10_000): EngineSetting
     path,
     fileIdentity: fileIdentityOf(path),
     lockTimeoutMs,
+    receiptRetentionMs: 60_000,
     memoryBudgetBytes: 1 << 20,
     inMemory: false,
     exclusive: false,
