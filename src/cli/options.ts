@@ -45,6 +45,20 @@ export function withFolderOptions(command: Command, { env }: Surroundings): Comm
 }
 
 /** Adds `--json`. */
+/** How a call that changes something is repeated without doing it twice. */
+export interface KeyFlags {
+  readonly idempotencyKey?: string;
+}
+
+export function withIdempotencyKey(command: Command): Command {
+  return command.option("--idempotency-key <key>", "a key of your own: a retry with it does the work once");
+}
+
+/** The call's option, where a key was given. */
+export function keyOption({ idempotencyKey }: KeyFlags): { readonly idempotencyKey?: string } {
+  return idempotencyKey === undefined ? {} : { idempotencyKey };
+}
+
 export function withJson(command: Command): Command {
   return command.option("--json", "one JSON document on standard output");
 }

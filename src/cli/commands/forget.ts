@@ -3,12 +3,20 @@ import type { ForgetReceipt, ForgetSelection, Tenant } from "../../index.ts";
 import { confirm } from "../confirm.ts";
 import { UsageError } from "../exit-codes.ts";
 import { withTenant } from "../folder.ts";
-import { type CommonOptions, toFilter, withCommonOptions, withJson } from "../options.ts";
+import {
+  type CommonOptions,
+  type KeyFlags,
+  keyOption,
+  toFilter,
+  withCommonOptions,
+  withIdempotencyKey,
+  withJson,
+} from "../options.ts";
 import type { Surroundings } from "../surroundings.ts";
 import { toJsonLine } from "../text/json.ts";
 import { countOf, formatCount } from "../text/quantities.ts";
 
-interface ForgetFlags extends CommonOptions {
+interface ForgetFlags extends CommonOptions, KeyFlags {
   readonly session?: string;
   readonly user?: string;
   readonly where?: string;
@@ -42,8 +50,9 @@ export function addForget(program: Command, surroundings: Surroundings): void {
     .option("--yes", "do not ask")
     .option("--erase", "return only when their bytes have left the files")
     .addHelpText("after", HELP);
-  withCommonOptions(withJson(command), surroundings).action((events: readonly string[], flags: ForgetFlags) =>
-    withTenant(surroundings, flags, "existing", (memory) => forget(memory, surroundings, { events, flags })),
+  withCommonOptions(withJson(withIdempotencyKey(command)), surroundings).action(
+    (events: readonly string[], flags: ForgetFlags) =>
+      withTenant(surroundings, flags, "existing", (memory) => forget(memory, surroundings, { events, flags })),
   );
 }
 
@@ -63,7 +72,7 @@ async function forget(memory: Tenant, surroundings: Surroundings, { events, flag
     await stderr.write("Nothing was forgotten.\n");
     return;
   }
-  const receipt = await memory.forget(selection, { signal, ...(flags.erase && { erase: true }) });
+  const receipt = await memory.forget(selection, { signal, ...keyOption(flags), ...(flags.erase && { erase: true }) });
   await stdout.write(flags.json ? toJsonLine(receipt) : `Forgotten: ${formatCount(receipt.forgotten)}\n`);
   if (isPending(receipt))
     await stderr.write("note: the bytes are not out of the files yet; another process holds them.\n");

@@ -6,17 +6,20 @@ import { withTenant } from "../folder.ts";
 import {
   addProperty,
   type CommonOptions,
+  type KeyFlags,
+  keyOption,
   PROPERTY_SYNTAX,
   type PropertyFlags,
   toTime,
   withCommonOptions,
+  withIdempotencyKey,
   withJson,
 } from "../options.ts";
 import type { Surroundings } from "../surroundings.ts";
 import { toJsonLine } from "../text/json.ts";
 import { toPrintableLine } from "../text/printable.ts";
 
-interface RememberFlags extends CommonOptions {
+interface RememberFlags extends CommonOptions, KeyFlags {
   readonly session: string;
   readonly user?: string;
   readonly id?: string;
@@ -50,8 +53,8 @@ export function addRemember(program: Command, surroundings: Surroundings): void 
     .option("--kind <kind>", "for example message, fact, task")
     .option("--property <key=value>", `a property of your own: ${PROPERTY_SYNTAX}`, addProperty)
     .addHelpText("after", EXAMPLES);
-  withCommonOptions(withJson(command), surroundings).action((words: readonly string[], flags: RememberFlags) =>
-    remember(surroundings, words.join(" "), flags),
+  withCommonOptions(withJson(withIdempotencyKey(command)), surroundings).action(
+    (words: readonly string[], flags: RememberFlags) => remember(surroundings, words.join(" "), flags),
   );
 }
 
@@ -64,8 +67,8 @@ async function remember(surroundings: Surroundings, text: string, flags: Remembe
     const { session: id, user } = flags;
     const found = user === undefined ? await memory.getSession(id) : undefined;
     const session = found ?? (await memory.createSession(id, { signal, ...(user !== undefined && { user }) }));
-    const receipt = await session.remember(event, { signal });
-    const verb = receipt.created ? "Remembered" : "Already there:";
+    const receipt = await session.remember(event, { signal, ...keyOption(flags) });
+    const verb = receipt.forgotten ? "Forgotten since:" : receipt.created ? "Remembered" : "Already there:";
     const later = receipt.embedded === "pending" ? " (not embedded yet: the embedder failed)" : "";
     await stdout.write(flags.json ? toJsonLine(receipt) : `${verb} ${toPrintableLine(receipt.id)}${later}\n`);
   });

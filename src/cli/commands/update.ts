@@ -4,17 +4,20 @@ import { withTenant } from "../folder.ts";
 import {
   addProperty,
   type CommonOptions,
+  type KeyFlags,
+  keyOption,
   PROPERTY_SYNTAX,
   type PropertyFlags,
   toCount,
   withCommonOptions,
+  withIdempotencyKey,
   withJson,
 } from "../options.ts";
 import type { Surroundings } from "../surroundings.ts";
 import { toJsonLine } from "../text/json.ts";
 import { toPrintableLine } from "../text/printable.ts";
 
-interface UpdateFlags extends CommonOptions {
+interface UpdateFlags extends CommonOptions, KeyFlags {
   readonly property?: PropertyFlags;
   readonly removeProperty?: readonly string[];
   readonly expectedRevision?: number;
@@ -39,7 +42,7 @@ export function addUpdate(program: Command, surroundings: Surroundings): void {
     .option("--remove-property <key>", "a property to remove; may be repeated", addKey)
     .option("--expected-revision <count>", "refuse when another revision is the newest", toCount)
     .addHelpText("after", EXAMPLES);
-  withCommonOptions(withJson(command), surroundings).action(
+  withCommonOptions(withJson(withIdempotencyKey(command)), surroundings).action(
     (event: string, words: readonly string[], flags: UpdateFlags) => update(surroundings, { event, words }, flags),
   );
 }
@@ -58,7 +61,7 @@ async function update(
   };
   if (Object.keys(change).length === 0) throw new UsageError("Give a new text, --property or --remove-property.");
   await withTenant(surroundings, flags, "existing", async (memory) => {
-    const options = { signal, ...(expectedRevision !== undefined && { expectedRevision }) };
+    const options = { signal, ...keyOption(flags), ...(expectedRevision !== undefined && { expectedRevision }) };
     const updated = await memory.updateEvent(event, change, options);
     const line = `${toPrintableLine(updated.id)} is at revision ${updated.revision}\n`;
     await stdout.write(flags.json ? toJsonLine(updated) : line);
