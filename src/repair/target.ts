@@ -87,6 +87,7 @@ function settingsOf(path: string): EngineSettings {
     path,
     fileIdentity: undefined,
     lockTimeoutMs: 0,
+    receiptRetentionMs: 0,
     memoryBudgetBytes: 1 << 20,
     inMemory: false,
     exclusive: true,
