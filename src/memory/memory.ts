@@ -10,6 +10,8 @@ import { CLOSE_WAIT_MS } from "../database/database.ts";
 import { HoldfastError } from "../errors/index.ts";
 import { systemClock } from "../io/clock.ts";
 import { sizeOf } from "../io/disk.ts";
+import { InputDigest } from "../registry/input-digest.ts";
+import { keyedCall } from "../registry/keyed-call.ts";
 import type {
   ArchiveSource,
   ExportArchiveOptions,
@@ -18,8 +20,6 @@ import type {
 } from "./archive-contract.ts";
 import { exportArchive } from "./archive-export.ts";
 import { ArchiveImport } from "./archive-import.ts";
-import { InputDigest } from "../registry/input-digest.ts";
-import { keyedCall } from "../registry/keyed-call.ts";
 import type { CreatedTenant, DeletionOptions, DeletionReceipt, Memory, Tenant, TenantInfo } from "./contract.ts";
 import type { MemoryCore } from "./core.ts";
 import type { FillDeclaredOptions } from "./declared-contract.ts";
