@@ -28,7 +28,7 @@ import { EVENT_UPDATE } from "./options.ts";
 import { revisionConflict } from "./revision-conflict.ts";
 import { bindScope } from "./scope.ts";
 import type { TenantLife } from "./tenants.ts";
-import { applyUpdate, damagedEvent, readUpdateReceipt, type UpdateReceipt, updateEventRow } from "./update.ts";
+import { applyUpdate, damagedEvent, isSame, readUpdateReceipt, type UpdateReceipt, updateEventRow } from "./update.ts";
 
 const DEFAULT_PAGE = 100;
 
@@ -110,7 +110,7 @@ export class Events {
     assertUpdate(update, expected);
     const { database } = this.#core;
     const keyed = keyedCall(given, database, () => digestOfUpdate(id, update, expected));
-    const earlier = keyed && (await database.read(readUpdateReceipt, { ...this.#scope, keyed }, options));
+    const earlier = keyed && (await database.read(isSame, readUpdateReceipt, { ...this.#scope, keyed }, options));
     if (earlier !== undefined) return this.#updatedBefore(id, earlier, options);
     let base: number | undefined;
     for (let attempt = 0; attempt < UPDATE_ATTEMPTS; attempt += 1) {
@@ -171,14 +171,6 @@ export class Events {
     if (session !== undefined) this.#core.requireKnownSession(this.#scope.tenant, session);
     return session;
   }
-}
-
-/** A digest is over instants; the clock that one was written by is kept too (V7). */
-function sameOffsets(one: Pick<StoredEvent, "properties">, other: Pick<StoredEvent, "properties">): boolean {
-  return [...one.properties].every(([key, value]) => {
-    const stored = other.properties.get(key);
-    return value.kind !== "datetime" || (stored?.kind === "datetime" && stored.offset === value.offset);
-  });
 }
 
 function assertUpdate(update: unknown, expected: unknown): asserts update is EventUpdate {

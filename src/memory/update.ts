@@ -44,6 +44,19 @@ export function applyUpdate(stored: StoredEvent, update: EventUpdate): NewEvent 
   return { ...event, digest: digestOf(event) };
 }
 
+/** Whether an update leaves everything as it is, written offsets with it. */
+export function isSame(event: NewEvent, stored: StoredEvent): boolean {
+  return event.digest === stored.digest && sameOffsets(event, stored);
+}
+
+/** A digest is over instants; the clock that one was written by is kept too (V7). */
+function sameOffsets(one: Pick<StoredEvent, "properties">, other: Pick<StoredEvent, "properties">): boolean {
+  return [...one.properties].every(([key, value]) => {
+    const stored = other.properties.get(key);
+    return value.kind !== "datetime" || (stored?.kind === "datetime" && stored.offset === value.offset);
+  });
+}
+
 export interface UpdateInput extends Scope {
   readonly id: string;
   /** What the update was made of: an id that was forgotten and given again is another event of the same revision. */
@@ -77,7 +90,7 @@ export const updateEventRow: WriteOperation<UpdateInput, UpdateOutput> = writeOp
     if (stored === undefined) return "gone";
     if (stored === "damaged") throw damagedEvent(input.id);
     if (stored.revision !== input.base.revision || stored.event !== input.base.event) return "moved";
-    if (input.event.digest !== stored.digest) replace(unit, input, stored);
+    if (!isSame(input.event, stored)) replace(unit, input, stored);
     const updated = findInScope(unit, input);
     if (updated === undefined || updated === "damaged")
       throw new HoldfastError("BUG", "An updated event cannot be read in its own transaction.");
