@@ -110,7 +110,7 @@ export class Events {
     assertUpdate(update, expected);
     const { database } = this.#core;
     const keyed = keyedCall(given, database, () => digestOfUpdate(id, update, expected));
-    const earlier = keyed && (await database.read(isSame, readUpdateReceipt, { ...this.#scope, keyed }, options));
+    const earlier = keyed && (await database.read(readUpdateReceipt, { ...this.#scope, keyed }, options));
     if (earlier !== undefined) return this.#updatedBefore(id, earlier, options);
     let base: number | undefined;
     for (let attempt = 0; attempt < UPDATE_ATTEMPTS; attempt += 1) {
