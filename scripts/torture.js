@@ -1,60 +1,79 @@
 /**
- * Kills processes that write one folder, again and again, and holds the folder against what they were told was kept.
+ * Runs the fault lanes side by side: kills, crash images with their syncs, damaged files.
  *
- *   npm run build && npm run torture -- [--minutes 5] [--rounds N] [--seed 1] [--path ./kept.holdfast]
+ *   npm run build && npm run torture -- [--minutes 5] [--seed 1] [--lanes kill,images,damage] [--rounds N]
+ *
+ * Prints what each lane did and ends with one line of verdict. Exits with 1 when something was lost, wrong or came back,
+ * and, in a whole run of five minutes or more, when a call or a failpoint was hit fewer than five times.
  */
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { spawn } from "node:child_process";
+import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
-import { SeededRandom } from "holdfast/testkit";
-import { KillLane } from "../test/lanes/kill-lane.js";
+import { FAILPOINTS } from "../test/lanes/failpoints.js";
 import { KINDS } from "../test/lanes/operations.js";
+
+const LANE = fileURLToPath(new URL("../test/lanes/run.js", import.meta.url));
+const HITS_MIN = 5;
+const MINUTES_FOR_HITS = 5;
 
 const { values } = parseArgs({
   options: {
     minutes: { type: "string", default: "5" },
-    rounds: { type: "string" },
     seed: { type: "string", default: "1" },
-    path: { type: "string" },
+    lanes: { type: "string", default: "kill,images,damage" },
+    rounds: { type: "string" },
   },
 });
-const PROGRESS_EVERY = 20;
-/** Fewer hits of a call or of a failpoint would prove nothing; asked for when the time was long enough. */
-const HITS_MIN = 5;
-const MINUTES_FOR_HITS = 5;
-
-const minutes = Number(values.minutes);
-const until = performance.now() + minutes * 60_000;
-const rounds = values.rounds === undefined ? Number.POSITIVE_INFINITY : Number(values.rounds);
-const folder = values.path === undefined ? mkdtempSync(join(tmpdir(), "holdfast-torture-")) : undefined;
-const path = values.path ?? join(folder, "kept.holdfast");
-const lane = new KillLane(path, new SeededRandom(Number(values.seed)));
-
-let done = 0;
-let held = true;
-while (held && done < rounds && performance.now() < until) {
-  held = await lane.round();
-  done += 1;
-  if (done % PROGRESS_EVERY === 0)
-    console.error(`${done} rounds, ${lane.kills} kills, ${lane.acknowledged} acknowledged`);
+const reports = await Promise.all(values.lanes.split(",").map(runLane));
+for (const { lane, counts } of reports) {
+  console.log(`\n${lane}`);
+  print(counts, "  ");
 }
+const faults = reports.flatMap(({ faults: found }) => found);
+for (const fault of faults.slice(0, 20)) console.error(fault);
 
-for (const kind of KINDS) console.log(`${kind}: ${lane.byKind.get(kind) ?? 0}`);
-for (const [name, count] of lane.byFailpoint) console.log(`killed at ${name}: ${count}`);
-for (const fault of lane.faults.slice(0, 20)) console.error(fault.slice(0, 1_000));
-const count = (kind) => lane.faults.filter((fault) => fault.startsWith(`${kind}:`)).length;
+const kill = reports.find(({ lane }) => lane === "kill")?.counts;
+const rare = kill === undefined ? [] : rarelyHit(kill);
+if (rare.length > 0) console.log(`\nhit fewer than ${HITS_MIN} times: ${rare.join(", ")}`);
+const whole = values.rounds === undefined && Number(values.minutes) >= MINUTES_FOR_HITS;
+if (faults.length > 0 || (whole && rare.length > 0)) process.exitCode = 1;
+
+const count = (kind) => faults.filter((fault) => fault.includes(`${kind}: {`)).length;
 const [lost, ghosts] = [count("lost"), count("ghost")];
-const wrong = lane.faults.length - lost - ghosts;
-const rare = [...KINDS.map((kind) => lane.byKind.get(kind) ?? 0), ...lane.byFailpoint.values()].some(
-  (hits) => hits < HITS_MIN,
+console.log(
+  `\nkills ${kill?.kills ?? 0}, acknowledged ${kill?.acknowledged ?? 0}, ` +
+    `lost ${lost}, ghosts ${ghosts}, wrong ${faults.length - lost - ghosts}`,
 );
-const enough = values.rounds === undefined && minutes >= MINUTES_FOR_HITS;
-if (!held || (rare && enough)) {
-  process.exitCode = 1;
-  if (!held) console.error(`The folder is left at ${path}`);
-  else console.error(`A call or a failpoint was hit fewer than ${HITS_MIN} times.`);
+
+function runLane(lane) {
+  const options = ["--minutes", values.minutes, "--seed", values.seed];
+  if (values.rounds !== undefined) options.push("--rounds", values.rounds);
+  return new Promise((resolve, reject) => {
+    const child = spawn(process.execPath, [LANE, lane, ...options], { stdio: ["ignore", "pipe", "inherit"] });
+    let output = "";
+    child.stdout.setEncoding("utf8");
+    child.stdout.on("data", (text) => {
+      output += text;
+    });
+    child.on("error", reject);
+    child.on("close", (code, signal) => {
+      const ended = { lane, counts: {}, faults: [`The ${lane} lane ended by itself with ${code ?? signal}.`] };
+      resolve(code === 0 ? JSON.parse(output.trimEnd().split("\n").at(-1)) : ended);
+    });
+  });
 }
-if (held && folder !== undefined) rmSync(folder, { recursive: true, force: true });
-console.log(`${lane.inFlight} of the kills came inside a call`);
-console.log(`kills ${lane.kills}, acknowledged ${lane.acknowledged}, lost ${lost}, ghosts ${ghosts}, wrong ${wrong}`);
+
+function rarelyHit({ byKind, byFailpoint }) {
+  return [
+    ...KINDS.filter((kind) => (byKind[kind] ?? 0) < HITS_MIN),
+    ...Object.keys(FAILPOINTS).filter((name) => byFailpoint[name] < HITS_MIN),
+  ];
+}
+
+function print(counts, indent) {
+  for (const [name, value] of Object.entries(counts))
+    if (typeof value === "object") {
+      console.log(`${indent}${name}`);
+      print(value, `${indent}  `);
+    } else console.log(`${indent}${name}: ${value}`);
+}

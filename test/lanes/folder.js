@@ -5,9 +5,10 @@ import { DIMENSIONS, laneEmbedder } from "./embedder.js";
 const MEMORY_BUDGET_BYTES = 1024 * 1024;
 
 /** One folder with all that the lanes write: a memory and a store. */
-export async function openFolder(path, { fails = 0, seed = 1 } = {}) {
+export async function openFolder(path, { fails = 0, seed = 1, threads = "workers" } = {}) {
   const memory = await openMemory({
     path,
+    threads,
     embedder: laneEmbedder({ fails, seed }),
     properties: { topic: "string" },
     memoryBudgetBytes: MEMORY_BUDGET_BYTES,
@@ -15,6 +16,7 @@ export async function openFolder(path, { fails = 0, seed = 1 } = {}) {
   });
   const store = await openStore({
     path,
+    threads,
     name: "lane",
     dimensions: DIMENSIONS,
     properties: { version: "int" },
