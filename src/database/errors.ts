@@ -55,13 +55,22 @@ const NAMES: ReadonlyMap<string, number> = new Map([
   ["SQLITE_NOTADB", 26],
 ]);
 
+/** A damaged database. */
+const CORRUPT = 11;
+
 /** The primary result code of a native error, or `undefined` when it is none of SQLite's. */
 export function resultCodeOf(error: unknown): number | undefined {
+  if (isUnknownFormat(error)) return CORRUPT;
   const { code, errcode } = error as { code?: unknown; errcode?: unknown };
   if (typeof errcode === "number") return errcode & 0xff;
   if (typeof code !== "string" || !code.startsWith("SQLITE_")) return undefined;
   const [, primary] = code.split("_");
   return NAMES.get(`SQLITE_${primary}`);
+}
+
+/** A number of SQLite's own format that does not exist: SQLite gives it no code of its own. */
+function isUnknownFormat(error: unknown): boolean {
+  return error instanceof Error && error.message === "unsupported file format";
 }
 
 /** True when a lock was not free: the one native error that waiting mends. */

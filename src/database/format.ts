@@ -100,7 +100,7 @@ function createTables(connection: Connection, plan: DatabasePlan, nowMicros: num
 }
 
 /** The format version of a database of ours, or `undefined` for one that holds nothing yet. */
-function formatOf(connection: Connection, path: string, formats: FormatHistory): number | undefined {
+export function formatOf(connection: Connection, path: string, formats: FormatHistory): number | undefined {
   const applicationId = pragma(connection, "application_id");
   const version = pragma(connection, "user_version");
   if (applicationId === APPLICATION_ID) {

@@ -1,5 +1,6 @@
 import { systemClock } from "../io/clock.ts";
 import { fileIdentityOf } from "../io/disk.ts";
+import { assertOurs } from "./assert-ours.ts";
 import { Database } from "./database.ts";
 import { IN_MEMORY_PATH, toDatabaseError } from "./errors.ts";
 import { prepareFormat } from "./format.ts";
@@ -152,6 +153,7 @@ function openPrepared(
   plan: DatabasePlan,
   autoCheckpoint: boolean,
 ): ReturnType<typeof openEngineConnection> {
+  assertOurs(settings, plan);
   const connection = openEngineConnection(settings, { autoCheckpoint });
   try {
     const bound = { clock: systemClock, lockTimeoutMs: settings.lockTimeoutMs };

@@ -4,6 +4,7 @@
  */
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
+import { verifyFolder } from "holdfast";
 import { SeededRandom } from "holdfast/testkit";
 import { modelOf } from "./acknowledgements.js";
 import { DiskState } from "./crash-image.js";
@@ -13,6 +14,8 @@ import { compare, observe, searchFaults } from "./observe.js";
 import { ACTOR, toldBy } from "./recorded-run.js";
 
 const SEARCHED = 0.2;
+/** Share of the images that are verified too. */
+const VERIFIED = 0.1;
 const LOG = "holdfast.db-wal";
 
 /** What becomes of the steps that no sync has reached. */
@@ -97,11 +100,10 @@ async function checkImage(image, { place, told, random }) {
   mkdirSync(root, { recursive: true });
   try {
     const folder = await openFolder(path, { threads: "inline" });
-    try {
-      return await faultsOf(folder, modelOf(told), random);
-    } finally {
-      await folder.close();
-    }
+    const faults = await faultsOf(folder, modelOf(told), random).finally(() => folder.close());
+    if (!random.chance(VERIFIED)) return faults;
+    const { ok, findings } = await verifyFolder(path, { threads: "inline" });
+    return ok ? faults : [...faults, `verify: ${JSON.stringify(findings.slice(0, 3))}`];
   } catch (error) {
     return [`${error.code}: ${error.message}`];
   }

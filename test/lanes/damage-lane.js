@@ -6,6 +6,7 @@
 import { createHash } from "node:crypto";
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { verifyFolder } from "holdfast";
 import { openFolder } from "./folder.js";
 import { compare, observe, searchFaults } from "./observe.js";
 import { ACTOR } from "./recorded-run.js";
@@ -51,28 +52,29 @@ export async function damageOnce(name, { files, models, root, random }) {
   rmSync(path, { recursive: true, force: true });
   mkdirSync(path, { recursive: true });
   for (const [other, bytes] of files) writeFileSync(join(path, other), other === file ? damaged : bytes);
-  const { outcome, faults } = await outcomeOf(path, { models, random, file });
+  const { outcome, faults } = await outcomeOf(path, { files, models, random, file });
   return { outcome, faults: faults.map((fault) => `${name} (${file} at ${offset}, bit ${bit}): ${fault}`) };
 }
 
-async function outcomeOf(path, { models, random, file }) {
+async function outcomeOf(path, { files, models, random, file }) {
   const before = digestOf(path);
   let folder;
   try {
     folder = await openFolder(path, { threads: "inline" });
   } catch (error) {
     if (!isTyped(error)) return { outcome: "fault", faults: [`open: ${error.stack}`] };
-    // What was refused must be what it was, for whoever can repair it.
-    const outcome = `refused: ${error.code}`;
-    return { outcome, faults: before === digestOf(path) ? [] : [`${error.code}, and the files changed`] };
+    // What is refused stays what it is. Only of a database of ours that is damaged SQLite moves the log into the file.
+    const same = before === digestOf(path) || (error.code === "DAMAGED" && files.has("holdfast.db-wal"));
+    return { outcome: `refused: ${error.code}`, faults: same ? [] : [`${error.code}, and the files changed`] };
   }
-  try {
-    return await readAll(folder, { models, random, file });
-  } catch (error) {
-    return isTyped(error) ? { outcome: `raised: ${error.code}`, faults: [] } : { outcome: "fault", faults: [error.stack] };
-  } finally {
-    await folder.close().catch(() => undefined);
-  }
+  const read = await readAll(folder, { models, random, file })
+    .catch((error) =>
+      isTyped(error) ? { outcome: `raised: ${error.code}`, faults: [] } : { outcome: "fault", faults: [error.stack] },
+    )
+    .finally(() => folder.close().catch(() => undefined));
+  if (!read.missing) return read;
+  const { ok } = await verifyFolder(path, { threads: "inline" });
+  return ok ? { outcome: "missing", faults: ["something is missing, and verify finds nothing"] } : read;
 }
 
 async function readAll(folder, { models, random, file }) {
@@ -90,7 +92,8 @@ async function readAll(folder, { models, random, file }) {
     ...unequal.filter(({ kind }) => kind !== "lost").map((fault) => `${fault.kind}: ${JSON.stringify(fault)}`),
     ...searched.filter((fault) => / answers for | is answered /.test(fault)),
   ];
-  return { outcome: unequal.length + told.length === 0 ? "exact" : "seen, or missing", faults };
+  const exact = unequal.length + told.length === 0;
+  return { outcome: exact ? "exact" : "missing", missing: !exact, faults };
 }
 
 const isTyped = ({ code }) => typeof code === "string" && code !== "BUG";
@@ -100,9 +103,12 @@ function flipped(content, offset, bit) {
   return content;
 }
 
+/** Of what the files hold: an empty log and its index, which a reader leaves, hold nothing. */
 function digestOf(path) {
   const hash = createHash("sha256");
-  for (const name of readdirSync(path).sort())
-    if (!name.endsWith("-shm")) hash.update(name).update(readFileSync(join(path, name)));
+  for (const name of readdirSync(path).sort()) {
+    const content = readFileSync(join(path, name));
+    if (!name.endsWith("-shm") && content.length > 0) hash.update(name).update(content);
+  }
   return hash.digest("hex");
 }

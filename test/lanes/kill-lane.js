@@ -4,6 +4,7 @@
  */
 import { fork } from "node:child_process";
 import { fileURLToPath } from "node:url";
+import { verifyFolder } from "holdfast";
 import { FAILPOINTS } from "./failpoints.js";
 import { openFolder } from "./folder.js";
 import { applyOperation, copyOf, emptyModel } from "./model.js";
@@ -52,6 +53,8 @@ export class KillLane {
       Array.from({ length: PROCESSES }, (_, index) => this.#killOne(names.slice(index * ACTORS, (index + 1) * ACTORS))),
     );
     await this.#check(names);
+    const { ok, findings } = await verifyFolder(this.#path);
+    if (!ok) this.faults.push(`verify: ${JSON.stringify(findings.slice(0, 5))}`);
     return this.faults.length === 0;
   }
 

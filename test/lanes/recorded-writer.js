@@ -6,8 +6,8 @@
  */
 import { appendFileSync, existsSync, readFileSync } from "node:fs";
 import { SeededRandom } from "holdfast/testkit";
-import { openFolder } from "./folder.js";
 import { modelOf } from "./acknowledgements.js";
+import { openFolder } from "./folder.js";
 import { applyOperation } from "./model.js";
 import { nextOperation, perform } from "./operations.js";
 

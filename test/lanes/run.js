@@ -126,5 +126,8 @@ function foldersOf(steps) {
 function add(total, counts) {
   for (const [key, value] of Object.entries(counts))
     if (typeof value === "number") total[key] = (total[key] ?? 0) + value;
-    else add((total[key] ??= {}), value);
+    else {
+      total[key] ??= {};
+      add(total[key], value);
+    }
 }
