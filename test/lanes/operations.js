@@ -38,7 +38,7 @@ const TOTAL = Object.values(WEIGHTS).reduce((sum, weight) => sum + weight, 0);
 export function nextOperation(random, model, actor, serial) {
   for (;;) {
     const operation = MAKERS[pickKind(random)]({ random, model, actor, serial });
-    if (operation !== undefined) return operation;
+    if (operation !== undefined) return { ...operation, key: `${actor}-${serial}` };
   }
 }
 
@@ -163,34 +163,39 @@ function textOf({ actor, serial, random }, id, verb) {
   return `${actor} ${id} ${verb} number${serial * EVENTS + Number(id.slice(id.indexOf("-e") + 2))}${tail}`;
 }
 
-/** Makes the call. Nothing is kept between two of them but the open memory and store. */
+/**
+ * Makes the call, under its key: whoever had no answer may make it again. Nothing is kept between two calls but the open
+ * memory and store.
+ */
 export async function perform(operation, { memory, store }) {
   const { kind } = operation;
-  if (kind === "createTenant") return memory.createTenant(operation.tenant);
-  if (kind === "deleteTenant") return memory.deleteTenant(operation.tenant);
+  const key = { idempotencyKey: operation.key };
+  if (kind === "createTenant") return memory.createTenant(operation.tenant, key);
+  if (kind === "deleteTenant") return memory.deleteTenant(operation.tenant, key);
   if (kind === "fillDeclared") return memory.fillDeclared();
   if (operation.partition !== undefined) return performOnStore(operation, store);
   const tenant = await memory.tenant(operation.tenant);
-  if (kind === "createSession") return tenant.createSession(operation.session, { user: operation.user });
-  if (kind === "deleteSession") return tenant.deleteSession(operation.session);
+  if (kind === "createSession") return tenant.createSession(operation.session, { user: operation.user, ...key });
+  if (kind === "deleteSession") return tenant.deleteSession(operation.session, key);
   if (kind === "embedPending") return tenant.embedPending();
-  if (kind === "forgetWhere") return tenant.forget({ where: { "m.topic": operation.topic } });
-  if (kind === "forgetSession") return tenant.forget({ session: operation.session });
+  if (kind === "forgetWhere") return tenant.forget({ where: { "m.topic": operation.topic } }, key);
+  if (kind === "forgetSession") return tenant.forget({ session: operation.session }, key);
   return performOnSession(operation, await tenant.session(operation.session));
 }
 
 async function performOnSession(operation, session) {
+  const key = { idempotencyKey: operation.key };
   switch (operation.kind) {
     case "remember":
-      return session.remember(toEvent(operation.events[0]));
+      return session.remember(toEvent(operation.events[0]), key);
     case "rememberMany":
-      return session.rememberMany(operation.events.map(toEvent));
+      return session.rememberMany(operation.events.map(toEvent), key);
     case "updateText":
-      return session.updateEvent(operation.id, { text: operation.text });
+      return session.updateEvent(operation.id, { text: operation.text }, key);
     case "updateTopic":
-      return session.updateEvent(operation.id, { properties: { topic: operation.topic } });
+      return session.updateEvent(operation.id, { properties: { topic: operation.topic } }, key);
     case "forgetEvents":
-      return session.forget({ events: operation.ids });
+      return session.forget({ events: operation.ids }, key);
     case "updateSummary":
       return session.updateSummary({ keepEvents: 2 });
     default:
@@ -199,19 +204,20 @@ async function performOnSession(operation, session) {
 }
 
 async function performOnStore(operation, store) {
-  const { kind, partition: key } = operation;
-  if (kind === "createPartition") return store.createPartition(key);
-  if (kind === "deletePartition") return store.deletePartition(key);
-  const partition = await store.getPartition(key);
+  const { kind, partition: name } = operation;
+  const key = { idempotencyKey: operation.key };
+  if (kind === "createPartition") return store.createPartition(name, key);
+  if (kind === "deletePartition") return store.deletePartition(name, key);
+  const partition = await store.getPartition(name);
   switch (kind) {
     case "upsert":
-      return partition.upsert(operation.records.map(toRecord));
+      return partition.upsert(operation.records.map(toRecord), key);
     case "patch":
-      return partition.patch(operation.id, { version: operation.version });
+      return partition.patch(operation.id, { version: operation.version }, key);
     case "deleteRecords":
-      return partition.delete({ ids: operation.ids });
+      return partition.delete({ ids: operation.ids }, key);
     case "deleteWhere":
-      return partition.delete({ where: (f) => f.version.lt(operation.below) });
+      return partition.delete({ where: (f) => f.version.lt(operation.below) }, key);
     default:
       throw new Error(`No partition has ${kind}.`);
   }

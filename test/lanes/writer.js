@@ -15,10 +15,11 @@ process.once("message", async ({ path, seed, actors }) => {
   await Promise.all(actors.map((actor) => act(folder, actor)));
 });
 
-async function act(folder, { actor, model, seed, serial }) {
+async function act(folder, { actor, model, retry, seed, serial }) {
   const random = new SeededRandom(seed);
   for (let turn = serial; ; turn += 1) {
-    const operation = nextOperation(random, model, actor, turn);
+    // What nobody had an answer of is made again first, under its key.
+    const operation = (turn === serial && retry) || nextOperation(random, model, actor, turn);
     process.send({ actor, begun: operation });
     try {
       await perform(operation, folder);
