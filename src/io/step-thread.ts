@@ -69,19 +69,25 @@ function assertWanted(signal: AbortSignal | undefined): void {
   throw cancelError(isTimeout ? "timeout" : "aborted", "not-applied");
 }
 
+/** Steps of one job, and the phase that was told last: each is told, however short. */
+interface Running {
+  readonly steps: Steps<unknown>;
+  phase: string | undefined;
+}
+
 /** The thread's end: one job, begun by its name. */
 export function serveSteps({ port }: WorkerStart, jobs: ReadonlyMap<string, StepJob<never, unknown>>): void {
-  let steps: Steps<unknown> | undefined;
+  let running: Running | undefined;
   const answerTo = ({ name, input }: { readonly name: string; readonly input: unknown }): Turn => {
-    if (steps !== undefined && name === NEXT) return runTurn(steps);
+    if (running !== undefined && name === NEXT) return runTurn(running);
     const job = jobs.get(name) as StepJob<unknown, unknown> | undefined;
     if (job === undefined) throw new HoldfastError("BUG", `No job is named ${name}.`);
-    steps = job.run(input);
+    running = { steps: job.run(input), phase: undefined };
     return {};
   };
   port.on("message", (request: WorkerRequest | null) => {
     if (request === null) {
-      steps?.return(undefined);
+      running?.steps.return(undefined);
       port.close();
     } else if (request.type === "hello") replyTo(port, request.id, { value: undefined });
     else if (request.type === "call") {
@@ -94,11 +100,14 @@ export function serveSteps({ port }: WorkerStart, jobs: ReadonlyMap<string, Step
   });
 }
 
-function runTurn(steps: Steps<unknown>): Turn {
+function runTurn(running: Running): Turn {
   const endMs = systemClock.monotonicMs() + TURN_MS;
   for (;;) {
-    const step = steps.next();
+    const step = running.steps.next();
     if (step.done === true) return { answer: { value: step.value } };
-    if (systemClock.monotonicMs() >= endMs) return { progress: step.value };
+    const { phase } = step.value;
+    if (phase === running.phase && systemClock.monotonicMs() < endMs) continue;
+    running.phase = phase;
+    return { progress: step.value };
   }
 }

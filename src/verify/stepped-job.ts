@@ -12,15 +12,20 @@ export interface SteppedJob<Result> {
   result(): Result;
 }
 
-/** Steps are rows: whoever watches is told of some. */
+/** Steps are rows: whoever watches is told of each stage, and of some of its rows. */
 const STEPS_PER_TURN = 64;
 
 /** A job as threads run it. */
 export function* inTurns<Result>(job: SteppedJob<Result>): Turns<Result> {
   const steps = job.steps();
   try {
-    for (let count = 1; steps.next().done !== true; count += 1)
-      if (count % STEPS_PER_TURN === 0) yield toTurn(job.progress);
+    let told: string | undefined;
+    for (let count = 1; steps.next().done !== true; count += 1) {
+      const { stage } = job.progress;
+      if (count % STEPS_PER_TURN !== 0 && stage === told) continue;
+      told = stage;
+      yield toTurn(job.progress);
+    }
     yield toTurn(job.progress);
     return job.result();
   } finally {
