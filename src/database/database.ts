@@ -6,7 +6,7 @@ import type { SentPart } from "../io/sent-part.ts";
 import type { StepJob, StepWatch } from "../io/step-job.ts";
 import { assertBounds, type CallBounds, within } from "./call.ts";
 import type { CheckpointMode } from "./checkpointer.ts";
-import type { Engine } from "./engine.ts";
+import type { Engine, RunningCall } from "./engine.ts";
 import { handleFailed } from "./errors.ts";
 import type { EngineSettings, ReadOperation, WriteOperation } from "./operation.ts";
 
@@ -121,12 +121,7 @@ export class Database {
   ): Promise<Output> {
     this.assertOpen();
     assertBounds(bounds, "read");
-    const running = this.#engine.read({ name: operation.name, input });
-    try {
-      return (await this.#track(within(running, bounds, "read"))) as Output;
-    } catch (error) {
-      throw this.#noteFailure(error);
-    }
+    return this.#reading(this.#engine.read({ name: operation.name, input }), bounds) as Promise<Output>;
   }
 
   /** Runs a read that takes long, such as one of every page, beside the others. */
@@ -137,8 +132,16 @@ export class Database {
   ): Promise<Output> {
     this.assertOpen();
     assertBounds(bounds, "read");
-    const running = this.#engine.readAside({ name: operation.name, input });
-    return (await this.#track(within(running, bounds, "read"))) as Output;
+    return this.#reading(this.#engine.readAside({ name: operation.name, input }), bounds) as Promise<Output>;
+  }
+
+  /** One that finds the files replaced, or its thread gone, ends the handle (E10). */
+  async #reading(running: RunningCall, bounds: CallBounds): Promise<unknown> {
+    try {
+      return await this.#track(within(running, bounds, "read"));
+    } catch (error) {
+      throw this.#noteFailure(error);
+    }
   }
 
   /** Runs a read of a few rows by key at once, on the calling thread's own connection. */
